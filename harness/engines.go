@@ -89,19 +89,13 @@ func (b *engineBook) changesOf(variant string) []string {
 	return append(changes, b.changes[variant]...)
 }
 
-// identified is a server that says who it is.
-type identified interface {
-	Identity(ctx context.Context) (endpoint.Identity, error)
-	WrongModel(id endpoint.Identity) *results.Failure
-}
-
 // sameServers compares who answers with who did when these servers were first
 // asked: a server that takes any model name would answer for another as well.
 // What cannot be asked is no difference: the step will show it.
 func (b *engineBook) sameServers(ctx context.Context, servers []step.Server) *results.Failure {
 	for _, s := range servers {
-		asked, ok := s.(identified)
-		if !ok {
+		asked := s.Abilities()
+		if asked.Identity == nil {
 			continue
 		}
 		now, err := asked.Identity(ctx)

@@ -36,8 +36,11 @@ func (b *asServer) Info() results.Server {
 	return b.info
 }
 
-// OwnPIDs are those of the program once it runs.
-func (b *asServer) OwnPIDs() []int {
+// Abilities implements step.Server.
+func (b *asServer) Abilities() step.Abilities { return step.Abilities{OwnPIDs: b.ownPIDs} }
+
+// ownPIDs are those of the program once it runs.
+func (b *asServer) ownPIDs() []int {
 	b.mu.Lock()
 	program := b.program
 	b.mu.Unlock()

@@ -34,7 +34,13 @@ func (n *named) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec)
 	return namedServer{s.(*fakeServer), n}, nil
 }
 
-func (s namedServer) Identity(context.Context) (endpoint.Identity, error) {
+func (s namedServer) Abilities() step.Abilities {
+	can := s.fakeServer.Abilities()
+	can.Identity, can.WrongModel = s.identity, s.wrongModel
+	return can
+}
+
+func (s namedServer) identity(context.Context) (endpoint.Identity, error) {
 	id := s.of.told[0]
 	if len(s.of.told) > 1 {
 		s.of.told = s.of.told[1:]
@@ -42,7 +48,7 @@ func (s namedServer) Identity(context.Context) (endpoint.Identity, error) {
 	return id, nil
 }
 
-func (s namedServer) WrongModel(id endpoint.Identity) *results.Failure {
+func (s namedServer) wrongModel(id endpoint.Identity) *results.Failure {
 	if !id.Listed {
 		return results.Failf(results.FailWrongModel, "serves %s", id.Others)
 	}

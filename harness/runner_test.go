@@ -53,8 +53,10 @@ func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
 	return values, nil
 }
 
-// ResetCache is what an engine with such a call has.
-func (s *fakeServer) ResetCache(context.Context) (string, error) {
+func (s *fakeServer) Abilities() step.Abilities { return step.Abilities{ResetCache: s.resetCache} }
+
+// resetCache is what an engine with such a call has.
+func (s *fakeServer) resetCache(context.Context) (string, error) {
 	s.log("reset %s", s.info.Life)
 	return "reset", s.resetErr
 }

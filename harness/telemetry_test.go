@@ -111,7 +111,11 @@ type treeServer struct {
 	pids []int
 }
 
-func (s treeServer) OwnPIDs() []int { return s.pids }
+func (s treeServer) Abilities() step.Abilities {
+	can := s.fakeServer.Abilities()
+	can.OwnPIDs = func() []int { return s.pids }
+	return can
+}
 
 func (w *gpuWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error) {
 	server, err := w.world.Launch(ctx, kind, spec)

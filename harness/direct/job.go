@@ -46,7 +46,7 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 		return job, nil, err
 	}
 
-	job.Servers = []step.Server{server}
+	job.Servers = []step.Server{step.Launched{Server: server}}
 	if job.Driver, err = driverFor(ctx, p, f); err != nil {
 		return job, nil, err
 	}
@@ -56,25 +56,19 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 		return job, nil, err
 	}
 
-	job.Options.CountTokens = counter.Count()
-	if counter.Local {
-		job.CountText = counter.Count()
-	}
-
-	result := newResult(p.Version, f, set, job.Options)
-	result.Asked.Tokenizer = counter.Name
-	job.Prompts = step.LoadPrompts(set)
-	job.Warmups = warmups(f.Warmups, job.Prompts)
-	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
-		return job, nil, usage.Mark(err)
-	}
-
+	result := newResult(p.Version, f, job.Options)
+	first := step.LoadPrompts(set)[:min(1, len(set.Prompts))]
+	job.SetPrompts(set, slices.Repeat(first, max(0, f.Warmups)), result) // as vLLM's client warms up
 	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
 		Ramp: loadspec.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
 
-	if err := schedule.Apply(&job.Options, &result.Asked, set); err != nil {
+	err = job.SetSending(schedule, set, counter, result)
+	if failure, ok := errors.AsType[*results.Failure](err); ok {
+		err = errors.New(failure.Message) // the class says nothing of flags
+	}
+	if err != nil {
 		return job, nil, usage.Mark(err)
 	}
 
@@ -210,11 +204,11 @@ func prompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*
 }
 
 // newResult is the result before anything is measured.
-func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Result {
+func newResult(version string, f *vllmcli.Flags, o load.Options) *results.Result {
 	asked := results.Asked{
 		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name,
-		DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
-		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
+		DatasetPath: f.Dataset.Path,
+		Seed:        f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
 		InputLen: f.Dataset.MeanInputLen(), Temperature: o.Sampling.Temperature, Settings: &o.Settings, Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
 
@@ -225,15 +219,10 @@ func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Option
 		asked.Burstiness = &f.Burstiness
 	}
 
-	result := &results.Result{
+	return &results.Result{
 		Format: results.FormatVersion, Bench: version,
 		Step: results.StepRef{ID: "load", Variant: "load", Point: "all", Repeat: 1, Attempt: 1}, Asked: asked,
 	}
-	for _, note := range set.Notes {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
-	}
-
-	return result
 }
 
 // judging sets what the figures are judged by.
@@ -250,13 +239,4 @@ func judging(f *vllmcli.Flags, job *step.Job) error {
 	}
 	job.Percentiles, err = f.ShownPercentiles()
 	return err
-}
-
-// warmups are copies of the first prompt, as vLLM's client sends them.
-func warmups(n int, prompts []load.Prompt) []load.Prompt {
-	var out []load.Prompt
-	for range n {
-		out = append(out, prompts[0])
-	}
-	return out
 }

@@ -197,7 +197,7 @@ func (a launcherAdapter) Launch(ctx context.Context, kind engines.Kind, spec rec
 	if err != nil {
 		return nil, err
 	}
-	return server, nil
+	return step.Launched{Server: server}, nil
 }
 
 // Start implements harness.Programs.

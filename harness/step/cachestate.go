@@ -30,12 +30,6 @@ const (
 	specialTokens  = 2    // that a server may put before a plain prompt
 )
 
-// cacheResetter is a server that can forget what it has cached. how says what
-// was done; an error, that it was not or that it did not work.
-type cacheResetter interface {
-	ResetCache(ctx context.Context) (how string, err error)
-}
-
 // CacheRequest is the state of the prefix cache that a pass was to find, and what
 // was done for it.
 type CacheRequest struct {
@@ -288,11 +282,11 @@ func (p *Preparer) forget(ctx context.Context, kind engines.Kind, r Request, bod
 	}
 
 	for _, s := range r.Servers {
-		resetter, ok := s.(cacheResetter)
-		if !ok {
+		reset := s.Abilities().ResetCache
+		if reset == nil {
 			return []string{}
 		}
-		if _, err := resetter.ResetCache(ctx); err != nil {
+		if _, err := reset(ctx); err != nil {
 			return []string{}
 		}
 	}

@@ -45,13 +45,13 @@ func (s OneShot) Job(ctx context.Context) (Job, *results.Result, error) {
 		return job, result, err
 	}
 
-	job.setPrompts(measured, warm, "", result)
+	job.SetPrompts(measured, LoadPrompts(warm), result)
 
 	if job.Options, err = s.options(); err != nil {
 		return job, result, err
 	}
 
-	return job, result, job.setSending(s.Load, measured, s.Counter, result)
+	return job, result, job.SetSending(scheduleOf(s.Load), measured, s.Counter, result)
 }
 
 func (s OneShot) prompts(ctx context.Context) (measured, warm *dataset.Set, err error) {

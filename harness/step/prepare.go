@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/benchrig/bench/dataset"
@@ -61,7 +60,8 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 	if err != nil {
 		return job, err
 	}
-	job.setPrompts(measured, warm, point.Note, result)
+	job.SetPrompts(measured, LoadPrompts(warm), result)
+	result.Warnings = append(result.Warnings, datasetNotes(point.Note)...)
 	job.Warmups = fitWarmups(job.Warmups, roomOf(r.Servers).context)
 	if r.Pass > 1 {
 		job.Prompts = once(job.Prompts)
@@ -80,7 +80,7 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 	if err := p.askCache(ctx, point, r, &job); err != nil {
 		return job, err
 	}
-	if err := job.setSending(point, measured, counter, result); err != nil {
+	if err := job.SetSending(scheduleOf(point), measured, counter, result); err != nil {
 		return job, err
 	}
 
@@ -122,10 +122,10 @@ func newJob(driver Driver, servers []Server, l scenarios.Load) Job {
 	}
 }
 
-// setPrompts gives the job its prompts. What is to be known of them goes into
-// the result.
-func (j *Job) setPrompts(measured, warm *dataset.Set, note string, result *results.Result) {
-	j.Prompts, j.Warmups = LoadPrompts(measured), LoadPrompts(warm)
+// SetPrompts gives the job its prompts and those of its warm-up. What is to be
+// known of them goes into the result.
+func (j *Job) SetPrompts(measured *dataset.Set, warm []load.Prompt, result *results.Result) {
+	j.Prompts, j.Warmups = LoadPrompts(measured), warm
 	result.Asked.DatasetSHA256 = measured.SHA256
 	for name, goal := range j.Goodput {
 		if result.Asked.GoodputGoalsS == nil {
@@ -134,18 +134,23 @@ func (j *Job) setPrompts(measured, warm *dataset.Set, note string, result *resul
 		result.Asked.GoodputGoalsS[name] = goal.Seconds()
 	}
 
-	notes := measured.Notes
-	if note != "" {
-		notes = append(slices.Clone(notes), note)
-	}
-	for _, text := range notes {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: text})
-	}
+	result.Warnings = append(result.Warnings, datasetNotes(measured.Notes...)...)
 }
 
-// setSending completes the options of a job that has prompts: what counts their
+// datasetNotes are notes as warnings; empty ones are none.
+func datasetNotes(notes ...string) []results.Warning {
+	var all []results.Warning
+	for _, text := range notes {
+		if text != "" {
+			all = append(all, results.Warning{Code: results.WarnDataset, Message: text})
+		}
+	}
+	return all
+}
+
+// SetSending completes the options of a job that has prompts: what counts their
 // tokens, and when they leave. An example of a request body goes into the result.
-func (j *Job) setSending(l scenarios.Load, set *dataset.Set, counter TokenCounter, result *results.Result) error {
+func (j *Job) SetSending(s Schedule, set *dataset.Set, counter TokenCounter, result *results.Result) error {
 	j.Options.CountTokens = counter.Count()
 	if counter.Local {
 		j.CountText = counter.Count()
@@ -156,7 +161,7 @@ func (j *Job) setSending(l scenarios.Load, set *dataset.Set, counter TokenCounte
 	if result.Asked.Body, err = load.ExampleBody(j.Options, j.Prompts[0]); err != nil {
 		return err
 	}
-	if err := scheduleOf(l).Apply(&j.Options, &result.Asked, set); err != nil {
+	if err := s.Apply(&j.Options, &result.Asked, set); err != nil {
 		return results.Failf(results.FailDataset, "%v", err)
 	}
 	return nil

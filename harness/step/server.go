@@ -10,6 +10,8 @@ package step
 import (
 	"context"
 
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -31,6 +33,36 @@ type Server interface {
 	Detokenize(ctx context.Context, ids []int) (string, error)
 	// Stop ends the server and proves that it is gone.
 	Stop(ctx context.Context) (results.Proof, error)
+	// Abilities are what this server can do beside that.
+	Abilities() Abilities
+}
+
+// Abilities are what not every server can do; nil: this one cannot.
+type Abilities struct {
+	// ResetCache forgets what the server has cached. how says what was done; an
+	// error, that it was not or that it did not work.
+	ResetCache func(ctx context.Context) (how string, err error)
+	// Intruder is another process that may have answered some requests; nil:
+	// none is to be seen.
+	Intruder func(ctx context.Context) *results.Failure
+	// Metrics are its gauges and counters.
+	Metrics func(ctx context.Context) (map[string]float64, error)
+	// Identity asks the server who it is; WrongModel judges what it says.
+	Identity   func(ctx context.Context) (endpoint.Identity, error)
+	WrongModel func(id endpoint.Identity) *results.Failure
+	// OwnPIDs are its processes, as the kernel numbers them here.
+	OwnPIDs func() []int
+}
+
+// Launched is a server of package launchers, which can do all of that.
+type Launched struct{ *launchers.Server }
+
+// Abilities implements Server.
+func (s Launched) Abilities() Abilities {
+	return Abilities{
+		ResetCache: s.ResetCache, Intruder: s.Intruder, Metrics: s.Metrics, Identity: s.Identity,
+		WrongModel: s.WrongModel, OwnPIDs: s.OwnPIDs,
+	}
 }
 
 // Driver sends prompts and emits a record for each.

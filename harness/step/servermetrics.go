@@ -20,10 +20,8 @@ const (
 	metricsLimit  = 2 * time.Second        // of one look
 )
 
-// metricsServer is a server that tells its gauges and counters.
-type metricsServer interface {
-	Metrics(ctx context.Context) (map[string]float64, error)
-}
+// metricsReader is the ability to tell gauges and counters.
+type metricsReader = func(ctx context.Context) (map[string]float64, error)
 
 // serverMetrics is the Observer of the servers' own metrics: it writes what
 // they say once a second into server-metrics.jsonl of a step, and sums it up.
@@ -58,15 +56,15 @@ func NewServerMetrics(servers []Server, dir string) *serverMetrics {
 // Begin starts to look. It costs the pass no time.
 func (m *serverMetrics) Begin(ctx context.Context, zero time.Time) {
 	for i, s := range m.servers {
-		if server, ok := s.(metricsServer); ok {
-			m.watching.Go(func() { m.watch(ctx, i, server, zero) })
+		if read := s.Abilities().Metrics; read != nil {
+			m.watching.Go(func() { m.watch(ctx, i, read, zero) })
 		}
 	}
 }
 
 // watch looks at one server until the pass has ended, and once more then.
-func (m *serverMetrics) watch(ctx context.Context, i int, server metricsServer, zero time.Time) {
-	for began := time.Now(); m.look(ctx, i, server, zero); began = time.Now() {
+func (m *serverMetrics) watch(ctx context.Context, i int, read metricsReader, zero time.Time) {
+	for began := time.Now(); m.look(ctx, i, read, zero); began = time.Now() {
 		timer := time.NewTimer(max(metricsPeriod-time.Since(began), metricsPause))
 		select {
 		case <-ctx.Done():
@@ -74,7 +72,7 @@ func (m *serverMetrics) watch(ctx context.Context, i int, server metricsServer, 
 			return
 		case <-m.stop:
 			timer.Stop()
-			m.look(ctx, i, server, zero)
+			m.look(ctx, i, read, zero)
 			return
 		case <-timer.C:
 		}
@@ -82,12 +80,12 @@ func (m *serverMetrics) watch(ctx context.Context, i int, server metricsServer, 
 }
 
 // look reads the metrics once and reports whether it is worth to do it again.
-func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, zero time.Time) bool {
+func (m *serverMetrics) look(ctx context.Context, i int, read metricsReader, zero time.Time) bool {
 	limited, cancel := context.WithTimeout(ctx, metricsLimit)
 	defer cancel()
 
 	sample := results.ServerSample{AtS: time.Since(zero).Seconds(), Replica: m.servers[i].Info().Replica}
-	values, err := server.Metrics(limited)
+	values, err := read(limited)
 	switch {
 	case ctx.Err() != nil:
 		return false

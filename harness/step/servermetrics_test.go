@@ -29,7 +29,9 @@ type tellingServer struct {
 
 func (s *tellingServer) Info() results.Server { return results.Server{Replica: s.replica} }
 
-func (s *tellingServer) Metrics(ctx context.Context) (map[string]float64, error) {
+func (s *tellingServer) Abilities() Abilities { return Abilities{Metrics: s.metrics} }
+
+func (s *tellingServer) metrics(ctx context.Context) (map[string]float64, error) {
 	select {
 	case <-time.After(s.takes):
 	case <-ctx.Done():

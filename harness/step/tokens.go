@@ -9,6 +9,13 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// tokenServer is a server that may be asked for tokens.
+type tokenServer interface {
+	Info() results.Server
+	Tokenize(ctx context.Context, text string, special bool) ([]int, error)
+	Detokenize(ctx context.Context, ids []int) (string, error)
+}
+
 // TokenCounter is what counts the tokens of prompts and answers: a tokenizer's
 // file, the server, or nothing.
 type TokenCounter struct {
@@ -42,7 +49,7 @@ const NoTokenizer = "none"
 
 // Counter is the tokenizer of a path, none for NoTokenizer, else the server's
 // own if it answers when asked. A nil server is never asked.
-func Counter(ctx context.Context, path string, server Server) (TokenCounter, error) {
+func Counter(ctx context.Context, path string, server tokenServer) (TokenCounter, error) {
 	switch {
 	case path == NoTokenizer || path == "" && server == nil:
 		return TokenCounter{}, nil
@@ -67,7 +74,7 @@ func (c TokenCounter) Count() func(context.Context, string) (int, error) {
 }
 
 // serverTokenizer counts tokens with a server's own tokenizer.
-type serverTokenizer struct{ server Server }
+type serverTokenizer struct{ server tokenServer }
 
 // Encode implements dataset.Tokenizer.
 func (t serverTokenizer) Encode(ctx context.Context, text string, special bool) ([]int, error) {
@@ -79,12 +86,12 @@ func (t serverTokenizer) Decode(ctx context.Context, ids []int) (string, error) 
 	return t.server.Detokenize(ctx, ids)
 }
 
-func counterOf(server Server) TokenCounter {
+func counterOf(server tokenServer) TokenCounter {
 	return TokenCounter{Tokenizer: serverTokenizer{server}, Name: server.Info().Model}
 }
 
 // For is the tokenizer of a path, else the server's own if its kind has one.
-func (t Tokenizers) For(path string, server Server) (TokenCounter, error) {
+func (t Tokenizers) For(path string, server tokenServer) (TokenCounter, error) {
 	if path != "" {
 		c, err := t.Load(path)
 		if err != nil {

@@ -45,10 +45,6 @@ type SamplingCost struct {
 	CPUShare float64       // CPU seconds per second
 }
 
-// ownsProcesses is a Server that knows the processes that are its own, as the
-// kernel numbers them here.
-type ownsProcesses interface{ OwnPIDs() []int }
-
 // Monitor samples GPUs and host beside the steps of a run, and keeps what is
 // known of the GPUs from one step to the next.
 type Monitor struct {

@@ -104,11 +104,11 @@ func (s *strangers) found() []results.GPUHolder {
 func ownPIDs(servers []step.Server) (pids []int, known bool) {
 	pids = []int{os.Getpid()}
 	for _, s := range servers {
-		tree, knows := s.(ownsProcesses)
-		if !knows {
+		of := s.Abilities().OwnPIDs
+		if of == nil {
 			return nil, false
 		}
-		own := tree.OwnPIDs()
+		own := of()
 		if len(own) == 0 {
 			return nil, false
 		}

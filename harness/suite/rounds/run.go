@@ -148,7 +148,8 @@ func (s *runner) one(ctx context.Context, round suite.Round) *results.Record {
 func (s *runner) job(ctx context.Context, round suite.Round) (step.Job, *results.Result, error) {
 	round.Load.KeepText = true // as vLLM's client saves it
 	return step.OneShot{
-		Driver: s.driver, Server: s.target.server, Counter: s.target.counter, Load: round.Load, Seed: round.Seed,
+		Driver: s.driver, Server: step.Launched{Server: s.target.server}, Counter: s.target.counter,
+		Load: round.Load, Seed: round.Seed,
 		Headers: s.target.headers, Body: s.target.body, WarmupOutput: warmupOutput,
 	}.Job(ctx)
 }
