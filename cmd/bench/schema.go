@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/parse"
 )
@@ -19,7 +20,7 @@ func newSchemaCommand(e env) *cobra.Command {
 			"  # yaml-language-server: $schema=bench.schema.json",
 		Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := e.stdout.Write(parse.Schema())
+			_, err := e.stdout.Write(parse.Schema(profiles.Names()...))
 			return err
 		},
 	}

@@ -4,14 +4,21 @@ import (
 	_ "embed"
 	"strings"
 
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
 //go:embed reference_rules.md
 var referenceRules string
 
-// Schema is the JSON Schema of scenario files, for editors.
-func Schema() []byte { return schema.JSONSchema(fileBlock().Info(), "bench scenario") }
+// Schema is the JSON Schema of scenario files, for editors, which offer the
+// profiles that are named here.
+func Schema(profiles ...string) []byte {
+	return schema.JSONSchema(fileBlock().Info(), "bench scenario", map[string][]string{
+		loadBlock().Name + " profile": profiles,
+		searchBlock().Name + " slo":   catalog.ConditionNames(),
+	})
+}
 
 // Reference is the reference of scenario files in Markdown, made from the
 // tables that decode them.

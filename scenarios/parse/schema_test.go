@@ -2,21 +2,25 @@ package parse
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
+	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
 )
 
 func compiledSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(append(profiles.Names(), "small")...))) // small is one of testdata
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +61,53 @@ func TestSchemaAcceptsWhatTheReaderAccepts(t *testing.T) {
 					t.Errorf("schema refuses %s: %v", path, err)
 				}
 			}
+		}
+	}
+}
+
+// Editors offer the names of profiles and the figures of targets, and know that
+// other percentiles are targets, too.
+func TestSchemaOffersNames(t *testing.T) {
+	var doc struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				AnyOf []struct {
+					AnyOf      []struct{ Enum []string }
+					Properties map[string]any
+				}
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(Schema(profiles.Names()...), &doc); err != nil {
+		t.Fatal(err)
+	}
+	profile := doc.Defs["under-load"].Properties["profile"].AnyOf
+	if len(profile) == 0 || len(profile[0].AnyOf) == 0 || !slices.Equal(profile[0].AnyOf[0].Enum, profiles.Names()) {
+		t.Errorf("profile: is completed from %+v, want %q", profile, profiles.Names())
+	}
+	slo := doc.Defs["under-search"].Properties["slo"].AnyOf
+	for _, name := range []string{"p99_ttft_ms", "goodput_share", "median_tpot_s"} {
+		if len(slo) == 0 || slo[0].Properties[name] == nil {
+			t.Errorf("slo: is not completed with %s", name)
+		}
+	}
+
+	schema := compiledSchema(t)
+	const text = "schema: 1\nserver: {launcher: simulator, model: m}\nvariants: [{name: a}]\n" +
+		"load: {profile: %s}\nsearch: {from: 1, to: 4, slo: {%s: 500}}\n"
+	for _, c := range []struct {
+		profile, target string
+		ok              bool
+	}{
+		{"chat-short", "p99_ttft_ms", true},
+		{"chat-short", "p97.5_ttft_ms", true},
+		{`"${name}"`, "p99_ttft_ms", true},
+		{"null", "p99_ttft_ms", true},
+		{"chat-shrt", "p99_ttft_ms", false},
+	} {
+		err := validateYAML(t, schema, fmt.Appendf(nil, text, c.profile, c.target))
+		if (err == nil) != c.ok {
+			t.Errorf("profile %s, target %s: %v", c.profile, c.target, err)
 		}
 	}
 }

@@ -11,9 +11,10 @@ type object = map[string]any
 
 // JSONSchema is the JSON Schema (draft 2020-12) of files with this table, for
 // editors. It cannot see what one key means for another, nor what a ${name}
-// stands for.
-func JSONSchema(file *BlockInfo, title string) []byte {
-	b := &schemaBuilder{defs: object{}}
+// stands for. known are the values of a text key, or the keys of a mapping, that
+// editors offer, by the name of the block and the key: "under load: profile".
+func JSONSchema(file *BlockInfo, title string, known map[string][]string) []byte {
+	b := &schemaBuilder{defs: object{}, known: known}
 	root := b.block(file)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = title
@@ -29,14 +30,15 @@ func JSONSchema(file *BlockInfo, title string) []byte {
 }
 
 type schemaBuilder struct {
-	defs object // blocks by name
+	defs  object // blocks by name
+	known map[string][]string
 }
 
 // block is the schema of a mapping: its keys and no others.
 func (b *schemaBuilder) block(info *BlockInfo) object {
 	props, required := object{}, []string{}
 	for _, k := range info.Keys {
-		o := b.key(k.Shape)
+		o := b.key(k.Shape, b.known[info.Name+" "+k.Key])
 		o["description"] = describe(k)
 		if k.def != "" {
 			o["default"] = literal(k.def).Value()
@@ -65,9 +67,23 @@ func describe(k Info) string {
 	return k.Doc
 }
 
-// key is a shape, or null, or a text with ${} in it.
-func (b *schemaBuilder) key(s Shape) object {
-	alts := []any{b.shape(s), object{"type": "null"}}
+// key is a shape, or null, or a text with ${} in it. names are those that an
+// editor offers: as the values of a text, all that it may be, or as the keys of a
+// mapping, which may have others, too.
+func (b *schemaBuilder) key(s Shape, names []string) object {
+	own := b.shape(s)
+	switch {
+	case len(names) == 0:
+	case s.Kind == mapShape:
+		props := object{}
+		for _, name := range names {
+			props[name] = b.element(*s.elem)
+		}
+		own["properties"] = props
+	case s.Kind == TextShape:
+		own = object{"anyOf": []any{object{"enum": names}, expression()}}
+	}
+	alts := []any{own, object{"type": "null"}}
 	if s.Kind != TextShape && s.Kind != AnyShape && s.Kind != ScalarShape {
 		alts = append(alts, expression())
 	}
