@@ -107,7 +107,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 	skippable, leave := m.Control.skippable(ctx, "step "+a.ID)
 	defer leave()
 
-	stepCtx, cancel := m.steps.within(skippable, nil, 0)
+	stepCtx, cancel := m.steps.within(skippable, nil, a)
 	defer cancel()
 
 	program := &asServer{info: results.Server{

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/plan"
@@ -62,7 +61,7 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 	ctx, leave := r.control.skippable(ctx, "step "+a.ID)
 	defer leave()
 
-	ctx, cancel := r.within(ctx, servers, a.used)
+	ctx, cancel := r.within(ctx, servers, a)
 	defer cancel()
 
 	defer r.after(ctx, servers, result)
@@ -97,14 +96,14 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 
 // within gives a context that ends when the step's deadline passes, of which a
 // pass before may have used a part, or a server ends; its cause says which.
-func (r *stepRunner) within(ctx context.Context, servers []step.Server, used time.Duration) (_ context.Context,
-	cancel func(),
-) {
-	timeout := context.CancelFunc(func() {})
-	if d := r.scenario.StepDeadline; d > 0 {
-		ctx, timeout = awake.WithTimeoutCause(ctx, d-used,
-			results.Failf(results.FailDeadline, "the step's deadline of %s passed", d))
+func (r *stepRunner) within(ctx context.Context, servers []step.Server, a attempt) (_ context.Context, cancel func()) {
+	limit, asked := plan.StepLimit(r.scenario, a.Step)
+	late := results.Failf(results.FailDeadline, "the step's deadline of %s passed", limit)
+	if !asked {
+		late.Message = fmt.Sprintf("the step took longer than %s, the limit where deadlines.step sets none", limit)
 	}
+
+	ctx, timeout := awake.WithTimeoutCause(ctx, limit-a.used, late)
 
 	ctx, end := context.WithCancelCause(ctx)
 	for _, s := range servers {

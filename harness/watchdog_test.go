@@ -84,6 +84,26 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
+// A step of a scenario without deadlines ends, too.
+func TestStepWithoutADeadlineEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Repeats, sc.StepDeadline, sc.Watchdog.Stall = 1, 0, 0
+		w := &world{}
+		w.drive = w.hang(1, load.Progress{InFlight: 1})
+		began := time.Now()
+		run, _ := w.run(t.Context(), t, sc)
+
+		first := run.Steps[0].Result
+		if first.Failure == nil || first.Failure.Class != results.FailDeadline || !strings.Contains(first.Failure.Message, "6h0m0s, the limit where deadlines.step sets none") {
+			t.Errorf("first step: %s %v, want the limit of 6 h", first.Verdict, first.Failure)
+		}
+		if took := time.Since(began); took > 7*time.Hour {
+			t.Errorf("the run took %s, want about 6 h", took)
+		}
+	})
+}
+
 func TestNoProgressIsTriedAgainByItsClass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)

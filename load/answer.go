@@ -41,6 +41,9 @@ type answer struct {
 	undecided []byte // what events held, one after the other, while pieces is not known
 	repeats   []int  // the chunks of those events
 
+	budget *wire.Budget // of all answers of the pass
+	taken  int          // bytes of the budget
+
 	asked   int           // tokens; 0: not known
 	tokenAt time.Duration // of the latest token chunk; below 0: none yet
 	shared  int64         // token chunks with the arrival of one before
@@ -61,7 +64,10 @@ type answer struct {
 }
 
 // answerPool keeps the buffers of answers that have been read.
-type answerPool struct{ pool sync.Pool }
+type answerPool struct {
+	pool   sync.Pool
+	budget *wire.Budget // of all answers that were not put back; nil: no limit
+}
 
 // get makes room for an answer of asked tokens, so that nothing is allocated
 // while it arrives.
@@ -77,6 +83,7 @@ func (p *answerPool) get(asked int) *answer {
 	*a = answer{
 		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], content: a.content[:0],
 		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1, asked: asked,
+		budget: p.budget,
 	}
 	a.chunk = &a.own
 	return a
@@ -84,6 +91,9 @@ func (p *answerPool) get(asked int) *answer {
 
 // put takes the buffers back. Nothing of a may be used afterwards.
 func (p *answerPool) put(a *answer) {
+	a.events.Release()
+	p.budget.Give(a.taken)
+	a.taken = 0
 	if a.events.Footprint()+cap(a.text)+cap(a.content) > pooledMax {
 		return
 	}
@@ -97,7 +107,7 @@ func (p *answerPool) put(a *answer) {
 func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent *wire.Scratch) {
 	a.events.Lines = api.Lines
 	a.events.Reset(a.compat.tap(body, a, api))
-	a.events.Watch = w
+	a.events.Watch, a.events.Budget = w, a.budget
 	if a.events.Scratch = lent; lent != nil {
 		a.chunk = sharedChunk(lent)
 	}
@@ -172,6 +182,10 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 		a.fault = results.Failf(results.FailProtocol, "the answer has no end: %d chunks and %d bytes of text, %d tokens were asked for", len(a.chunkS), len(a.text), a.asked)
 		return false
 	}
+	if c.Fault == nil && !a.affords() {
+		a.fault = results.Failf(results.FailProtocol, "%v: this one has %d chunks and %d bytes of text", wire.ErrOverBudget, len(a.chunkS), len(a.text))
+		return false
+	}
 	a.chunkS = append(a.chunkS, at.Seconds())
 	kind := a.kind(c)
 	a.kinds = append(a.kinds, byte(kind))
@@ -199,15 +213,34 @@ const (
 	extraChunks    = 16_384   // chunks beside them
 	maxChunks      = 1 << 20  // where no length was asked for
 	maxText        = 16 << 20 // bytes
+	textPerToken   = 1 << 10  // bytes for each token asked for
+	extraText      = 1 << 20  // bytes beside them
+
+	freeMemory = 64 << 10 // bytes of an answer that do not count for the budget
 )
+
+// affords reports whether the budget of all answers bears what the answer holds,
+// and takes more of it in large steps.
+func (a *answer) affords() bool {
+	size := cap(a.text) + cap(a.content) + cap(a.kinds) + 8*cap(a.chunkS)
+	if size <= a.taken+freeMemory {
+		return true
+	}
+	if !a.budget.Take(size - a.taken) {
+		return false
+	}
+	a.taken = size
+	return true
+}
 
 // endless reports whether the answer goes on beyond all bounds with the chunk.
 func (a *answer) endless(c *dialect.Chunk) bool {
-	limit := maxChunks
+	chunks, text := maxChunks, maxText
 	if a.asked > 0 {
-		limit = min(limit, a.asked*chunksPerToken+extraChunks)
+		chunks = min(chunks, a.asked*chunksPerToken+extraChunks)
+		text = min(text, a.asked*textPerToken+extraText)
 	}
-	return len(a.chunkS) >= limit || len(a.text)+len(c.Content)+len(c.Reasoning) > maxText
+	return len(a.chunkS) >= chunks || len(a.text)+len(c.Content)+len(c.Reasoning) > text
 }
 
 // kind is that of the chunk, but for the content of a whole answer.
@@ -289,7 +322,7 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	case a.fault != nil:
 		return a.fault
 	case a.done:
-	case errors.Is(err, wire.ErrEventTooLong):
+	case errors.Is(err, wire.ErrEventTooLong), errors.Is(err, wire.ErrOverBudget):
 		return results.Failf(results.FailProtocol, "read stream: %v", err)
 	case !errors.Is(err, io.EOF):
 		return broken(err, cause, len(a.chunkS), reused)

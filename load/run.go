@@ -163,6 +163,7 @@ func newPass(opts *Options, prompts []dialect.Prompt) (*pass, error) {
 		}
 	}
 
+	p.answers.budget = wire.DefaultBudget()
 	p.slots = newSlots(opts.MaxConcurrency, max(len(opts.Target.BaseURLs), 1))
 	return p, nil
 }

@@ -82,7 +82,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 
 	show := newLoadProgress(e, f.NoProgress)
 	job.Options.Progress = show.update
-	records := step.Drive(ctx, job, result)
+	records := step.DriveOneShot(ctx, job, result)
 	show.end()
 	if result.Figures == nil {
 		return result.Failure

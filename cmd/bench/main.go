@@ -51,6 +51,7 @@ func realMain() int {
 		self = os.Args[0]
 	}
 
+	process.LimitMemory()
 	environ := process.Environ()
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{

@@ -8,6 +8,9 @@ import (
 // addHFTokens takes the added tokens of the file and of the configuration.
 func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
 	n, err := newNormalizer(f.Normalizer, 0)
+	if err == nil {
+		err = checkGrowth(f.Normalizer)
+	}
 	if err != nil {
 		return fmt.Errorf("normalizer: %w", err)
 	}

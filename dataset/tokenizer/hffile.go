@@ -69,7 +69,10 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	}
 
 	t.mapBytesInModel(m)
-	if t.decoder, err = newDecoder(f.Decoder); err != nil {
+	if t.decoder, err = newDecoder(f.Decoder); err == nil {
+		err = checkGrowth(f.Decoder)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
 

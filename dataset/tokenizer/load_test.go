@@ -34,6 +34,11 @@ func smallFile(parts object) object {
 	return file(modelOf(v, nil), nil, parts)
 }
 
+// grow is a rule that makes a text longer.
+func grow(times int) object {
+	return object{"type": "Replace", "pattern": object{"String": "a"}, "content": strings.Repeat("a", times)}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	model := func(key string, value any) object {
 		v := trained{tokens: []string{"a", "b", "ab"}, merges: []string{"a b"}}
@@ -66,6 +71,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"normalizer", normal(object{"type": "BertNormalizer"}), "BertNormalizer"},
 		{"charsmap", normal(object{"type": "Precompiled", "precompiled_charsmap": ""}), "Precompiled"},
 		{"inner normalizer", normal(sequence("normalizers", object{"type": "Nmt"})), "Nmt"},
+		{"rules that multiply", normal(sequence("normalizers", grow(100), grow(100), grow(100))), "1e+06 times longer"},
+		{"a pattern that matches nothing", normal(object{"type": "Replace", "pattern": object{"Regex": "x*"}, "content": strings.Repeat("y", 64)}), "65 times longer"},
+		{"a long text prepended", normal(object{"type": "Prepend", "prepend": strings.Repeat("y", 1<<20)}), "times longer"},
+		{"a decoder that multiplies", object{"decoder": sequence("decoders", grow(9), grow(9))}, "81 times longer"},
 		{"normalizer's key", normal(object{"type": "NFC", "fast": true}), "fast"},
 		{"deep", normal(deep), "deep"},
 		{"pre-tokenizer", pre(object{"type": "UnicodeScripts"}), "UnicodeScripts"},

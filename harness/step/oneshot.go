@@ -3,9 +3,11 @@ package step
 import (
 	"context"
 	"maps"
+	"time"
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
@@ -92,4 +94,16 @@ func (s OneShot) options() (load.Options, error) {
 		spec.SetHeader(opts.Target.Headers, name, value)
 	}
 	return opts, nil
+}
+
+// oneShotLimit ends a pass without a scenario whose server sends without end.
+const oneShotLimit = 24 * time.Hour
+
+// DriveOneShot carries out a job as Drive does, within a limit of its own: there is
+// no scenario that sets one.
+func DriveOneShot(ctx context.Context, job Job, result *results.Result) []results.Record {
+	ctx, free := awake.WithTimeoutCause(ctx, oneShotLimit, results.Failf(results.FailDeadline,
+		"the load took longer than %s: send fewer prompts, or set a duration", oneShotLimit))
+	defer free()
+	return Drive(ctx, job, result)
 }

@@ -2,7 +2,13 @@ package process
 
 import (
 	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // maxFiles is as many as anybody needs. Some machines allow a thousand million,
@@ -25,4 +31,37 @@ func RaiseFileLimit() (uint64, error) {
 		return before, fmt.Errorf("raise limit of open files to %d: %w", limit.Cur, err)
 	}
 	return limit.Cur, nil
+}
+
+// memoryShare is the part of the machine's memory, or of its control group's, up
+// to which this program lets garbage be. The rest is for servers.
+const memoryShare = 0.75
+
+// LimitMemory bounds the memory of this program by what the machine or its control
+// group has, unless the user did (GOMEMLIMIT): garbage is collected earlier where
+// little is left.
+func LimitMemory() {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	if all := proc.System.Memory("/sys/fs/cgroup"); all > 0 {
+		debug.SetMemoryLimit(int64(memoryShare * float64(all)))
+	}
+}
+
+// killFirst is the score that the kernel adds to a program of ours where memory
+// runs out, so that it ends a server rather than this program, which then says
+// what happened and goes on.
+const killFirst = 500
+
+// offerToKernel has the kernel choose the process, and what it will start, before
+// this program when memory runs out. Where that is not allowed, it is as before.
+func offerToKernel(pid int) {
+	path := proc.System.File(pid, "oom_score_adj")
+	text, _ := os.ReadFile(path)                            //nolint:errcheck // see above
+	now, _ := strconv.Atoi(strings.TrimSpace(string(text))) //nolint:errcheck // see above
+	if now >= killFirst {
+		return
+	}
+	_ = os.WriteFile(path, []byte(strconv.Itoa(killFirst)), 0) //nolint:errcheck // see above
 }

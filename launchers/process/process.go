@@ -174,6 +174,9 @@ func (p *Process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := p.cmd.Start()
+	if err == nil {
+		offerToKernel(p.cmd.Process.Pid)
+	}
 	started <- err
 	if err != nil {
 		return

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -63,9 +64,16 @@ func slowChoice(choice members, name string, c *Chunk) {
 	}
 }
 
+// maxMembers is how many members a JSON object may have, so that one whose names
+// are short does not cost many times its size.
+const maxMembers = 1 << 16
+
 // Object returns the members of a JSON object; nil if raw is anything else.
 func Object(raw json.RawMessage) members {
 	var m members
+	if bytes.Count(raw, []byte(`":`)) > maxMembers {
+		return nil
+	}
 	if json.Unmarshal(raw, &m) != nil {
 		return nil
 	}

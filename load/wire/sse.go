@@ -40,6 +40,8 @@ type EventReader struct {
 	Scratch   *Scratch      // nil: none
 	Lines     bool          // the stream is JSON lines
 	Limit     int           // bytes; 0: maxEvent
+	Budget    *Budget       // of all readers of a pass
+	taken     int           // bytes of the budget
 	buf       []byte        // own, or that of lent
 	own       []byte        // kept while buf is lent
 	onScratch bool          // buf is lent
@@ -82,6 +84,12 @@ func (e *EventReader) Reset(src StampedReader) {
 	if e.Limit == 0 {
 		e.Limit = maxEvent
 	}
+}
+
+// Release gives back what the reader has of its budget.
+func (e *EventReader) Release() {
+	e.Budget.Give(e.taken)
+	e.taken = 0
 }
 
 // Next returns the data of the next event, valid until the next call, and the
@@ -283,9 +291,28 @@ func (e *EventReader) makeRoom() error {
 		return fmt.Errorf("%w: a line exceeds %d bytes", ErrEventTooLong, e.Limit)
 	}
 
-	grown := make([]byte, min(max(2*len(e.buf), firstBuffer), e.Limit))
+	size := min(max(2*len(e.buf), firstBuffer), e.Limit)
+	if err := e.afford(2 * size); err != nil { // an event of several lines is copied once more
+		return err
+	}
+	grown := make([]byte, size)
 	e.w = copy(grown, e.buf[:e.w])
 	e.buf, e.own, e.onScratch = grown, grown, false
+	return nil
+}
+
+// freeBuffer is the size up to which buffers do not count for the budget.
+const freeBuffer = 64 << 10
+
+// afford takes what buffers of that size need more of the budget.
+func (e *EventReader) afford(size int) error {
+	if size <= freeBuffer || size <= e.taken {
+		return nil
+	}
+	if !e.Budget.Take(size - e.taken) {
+		return ErrOverBudget
+	}
+	e.taken = size
 	return nil
 }
 

@@ -82,9 +82,9 @@ func deadlinesBlock() schema.Block[scenarios.Scenario] {
 		Example: "\nstep: 30m\nrun: 12h\n",
 		Fields: []schema.Field[scenarios.Scenario]{
 			schema.DurationKey("step", "Of one step on servers that are up; of method sqzb both passes together. A "+
-				"server start has ready.timeout.",
+				"server start has ready.timeout. 0: six hours, or ten times the estimate where that is longer.",
 				func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
-			schema.DurationKey("run", "Of the whole run.",
+			schema.DurationKey("run", "Of the whole run. 0: none.",
 				func(s *scenarios.Scenario) *time.Duration { return &s.RunDeadline }).Or("0"),
 		},
 	}

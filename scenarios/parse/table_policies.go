@@ -15,7 +15,7 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			"\"other\" is every class that is not named. "+
 			"Every attempt stays visible.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
 			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
-		schema.BlockKey("deadlines", "Time limits; 0 means none.", deadlinesBlock(),
+		schema.BlockKey("deadlines", "Time limits of steps and of the run.", deadlinesBlock(),
 			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
 		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(),
 			func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),

@@ -34,6 +34,9 @@ func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
 	if o.Full {
 		fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
+		if sc.StepDeadline == 0 {
+			fmt.Fprintf(w, "  (%s)\n", plan.LimitNote())
+		}
 	}
 
 	for _, problem := range p.Problems {

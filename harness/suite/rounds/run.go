@@ -177,7 +177,7 @@ func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 
 	progress := s.o.Progress()
 	job.Options.Progress = progress.Update
-	records := step.Drive(ctx, job, result)
+	records := step.DriveOneShot(ctx, job, result)
 	progress.End()
 	result.Bench, result.Simulated = s.p.Version, result.Simulated || s.target.Simulated
 	row.Result = result

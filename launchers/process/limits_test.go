@@ -1,0 +1,40 @@
+package process
+
+import (
+	"math"
+	"os"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
+)
+
+// Where memory runs out, the kernel is to end a server and not this program.
+func TestServersAreOfferedToTheKernel(t *testing.T) {
+	t.Parallel()
+	p := start(t, fakeengine.Config{})
+	text, err := os.ReadFile(proc.System.File(p.Info().PID, "oom_score_adj"))
+	if got := strings.TrimSpace(string(text)); err != nil || got != "500" {
+		t.Errorf("oom_score_adj of the server = %q, %v, want 500", got, err)
+	}
+}
+
+func TestLimitMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+
+	t.Setenv("GOMEMLIMIT", "1GiB") // the runtime has read it
+	LimitMemory()
+	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
+		t.Errorf("the user's limit was replaced by %d", got)
+	}
+
+	t.Setenv("GOMEMLIMIT", "")
+	LimitMemory()
+	all := proc.System.Memory("/sys/fs/cgroup")
+	if got := debug.SetMemoryLimit(-1); got >= all || got < all/2 {
+		t.Errorf("memory limit %d, want a part of %d", got, all)
+	}
+}

@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"errors"
+	"math"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+// ErrOverBudget says that the answers in flight hold too much memory together.
+var ErrOverBudget = errors.New("the answers in flight hold too much memory together")
+
+// Budget bounds the memory that all answers of a pass hold at the same time. A
+// nil Budget bounds nothing.
+type Budget struct{ left atomic.Int64 }
+
+// NewBudget is a budget of so many bytes.
+func NewBudget(bytes int64) *Budget {
+	b := new(Budget)
+	b.left.Store(bytes)
+	return b
+}
+
+// DefaultBudget is a quarter of this program's memory limit (GOMEMLIMIT), at most
+// 2 GiB.
+func DefaultBudget() *Budget {
+	const most, share = 2 << 30, 4
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return NewBudget(most)
+	}
+	return NewBudget(min(most, limit/share))
+}
+
+// Take takes bytes out of the budget; false, and nothing taken, if they are not
+// there.
+func (b *Budget) Take(bytes int) bool {
+	if b == nil || bytes <= 0 {
+		return true
+	}
+	if b.left.Add(-int64(bytes)) < 0 {
+		b.left.Add(int64(bytes))
+		return false
+	}
+	return true
+}
+
+// Give puts bytes back that were taken.
+func (b *Budget) Give(bytes int) {
+	if b != nil {
+		b.left.Add(int64(bytes))
+	}
+}
