@@ -51,7 +51,6 @@ func realMain() int {
 		self = os.Args[0]
 	}
 
-	process.LimitMemory()
 	environ := process.Environ()
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{

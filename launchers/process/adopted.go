@@ -27,6 +27,7 @@ var adopting atomic.Bool
 // locked to the main thread by an init function; elsewhere orphans are not
 // looked for.
 func Main(run func() int) int {
+	limitMemory()
 	adopting.Store(unix.Gettid() == os.Getpid() && os.Setenv(helperVariable, strconv.Itoa(os.Getpid())) == nil)
 
 	code := make(chan int)

@@ -37,10 +37,10 @@ func RaiseFileLimit() (uint64, error) {
 // to which this program lets garbage be. The rest is for servers.
 const memoryShare = 0.75
 
-// LimitMemory bounds the memory of this program by what the machine or its control
+// limitMemory bounds the memory of this program by what the machine or its control
 // group has, unless the user did (GOMEMLIMIT): garbage is collected earlier where
 // little is left.
-func LimitMemory() {
+func limitMemory() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}

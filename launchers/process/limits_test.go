@@ -26,13 +26,13 @@ func TestLimitMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(before)
 
 	t.Setenv("GOMEMLIMIT", "1GiB") // the runtime has read it
-	LimitMemory()
+	limitMemory()
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 		t.Errorf("the user's limit was replaced by %d", got)
 	}
 
 	t.Setenv("GOMEMLIMIT", "")
-	LimitMemory()
+	limitMemory()
 	all := proc.System.Memory("/sys/fs/cgroup")
 	if got := debug.SetMemoryLimit(-1); got >= all || got < all/2 {
 		t.Errorf("memory limit %d, want a part of %d", got, all)
