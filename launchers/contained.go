@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/benchrig/bench/internal/proc"
@@ -131,6 +132,9 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 	if err == nil {
 		err = job.CheckModel()
 	}
+	if err == nil {
+		err = s.addPrivate(ctx, &job)
+	}
 	if err != nil {
 		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
 	}
@@ -155,6 +159,23 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 	}
 
 	return failure
+}
+
+// addPrivate gives a container that shares the machine's network ports of its own.
+func (s *Server) addPrivate(ctx context.Context, job *container.Job) error {
+	own, err := s.privateSettings(ctx)
+	if err != nil {
+		return err
+	}
+	job.Argv = slices.Concat(job.Argv, own.Args)
+	job.Env = maps.Clone(job.Env)
+	for name, value := range own.Env {
+		if job.Env == nil {
+			job.Env = map[string]string{}
+		}
+		job.Env[name] = value
+	}
+	return nil
 }
 
 // runContainer runs the container and begins to watch it.

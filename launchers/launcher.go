@@ -18,6 +18,7 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	server.ownEnd = l.ownEnd
 	server.claim = claim
 	server.shm = l.shm.Enter()
-	server.release = func() { l.ended(server); claim.Release(); _ = os.RemoveAll(server.private) }
+	server.release = func() { l.ended(server); claim.Release(); _ = cleanup.RemovePrivate(server.private) }
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
 		server.shm.Leave()
 		server.release()
@@ -260,22 +261,29 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 		return failure
 	}
 	s.info.DroppedEnv = recipe.Dropped(environ, s.spec, command)
+	own, err := s.privateSettings(ctx)
+	if err != nil {
+		return results.Failf(results.FailPortInUse, "%v", err)
+	}
+
+	argv := slices.Concat(command.Argv, own.Args)
+	env = append(env, assignments(own.Env)...)
 	plan := results.Process{
-		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Cgroup: process.PlannedCgroup(s.spec.Cookie),
+		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.redact.Texts(argv),
+		Cgroup: process.PlannedCgroup(s.spec.Cookie), Private: s.private,
 	}
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)
 	}
-	env, err := s.withPrivate(ctx, env)
-	if err != nil {
-		return results.Failf(results.FailDisk, "%v", err)
-	}
-	if failure := s.start(ctx, command.Argv, env); failure != nil {
-		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
-		return failure
-	}
 
-	return nil
+	failure := s.makePrivate()
+	if failure == nil {
+		failure = s.start(ctx, argv, env)
+	}
+	if failure != nil {
+		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
+	}
+	return failure
 }
 
 // privatePorts is where free ports for engines' own use are looked for: below
@@ -286,29 +294,54 @@ const (
 	privatePortRange = 8000
 )
 
-// withPrivate adds variables by which the server does not share sockets and
-// ports with others of the machine. Where the recipe sets one, it wins.
-func (s *Server) withPrivate(ctx context.Context, env []string) ([]string, error) {
-	if s.kind.Private == nil || s.spec.Span.Several() {
-		return env, nil
-	}
-	folder, err := os.MkdirTemp("", "bench-") // short: the name of a socket is limited
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for sockets: %w", err)
-	}
-	s.private = folder
-	port, err := ports.Find(context.WithoutCancel(ctx), "127.0.0.1", privatePorts+mathrand.IntN(privatePortRange), []int{s.spec.Port})
-	if err != nil {
-		return nil, err
+// privateSettings are those by which the server does not share sockets and ports
+// with others of the machine. Where the recipe sets a variable, it wins. A
+// container has files of its own, and ports where it shares the machine's network.
+func (s *Server) privateSettings(ctx context.Context) (engines.Settings, error) {
+	contained := s.spec.Container.Image != ""
+	if s.kind.Private == nil || s.spec.Span.Several() || contained && !s.spec.Container.HostNetwork() {
+		return engines.Settings{}, nil
 	}
 
-	variables := s.kind.Private(engines.Private{Folder: folder, Port: port})
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		if _, byHand := s.spec.Env[name]; !byHand && !slices.Contains(s.spec.Inherit, name) {
-			env = append(env, name+"="+variables[name])
-		}
+	port, err := ports.FindRange(context.WithoutCancel(ctx), "127.0.0.1",
+		privatePorts+engines.PrivatePorts*mathrand.IntN(privatePortRange/engines.PrivatePorts), engines.PrivatePorts,
+		[]int{s.spec.Port})
+	if err != nil {
+		return engines.Settings{}, err
 	}
-	return env, nil
+	if !contained {
+		const short = 10 // the name of a socket is limited
+		s.private = filepath.Join(os.TempDir(), cleanup.PrivatePrefix+strings.ToLower(rand.Text()[:short]))
+	}
+
+	own := s.kind.Private(engines.Private{Folder: s.private, Port: port}, s.spec)
+	maps.DeleteFunc(own.Env, func(name, _ string) bool {
+		_, byHand := s.spec.Env[name]
+		return byHand || slices.Contains(s.spec.Inherit, name)
+	})
+	return own, nil
+}
+
+// makePrivate makes the folder of the server's sockets, whose name is in the
+// journal by now.
+func (s *Server) makePrivate() *results.Failure {
+	if s.private == "" {
+		return nil
+	}
+	if err := os.Mkdir(s.private, 0o700); err != nil {
+		s.private = "" // not ours
+		return results.Failf(results.FailDisk, "make a folder for sockets: %v", err)
+	}
+	return nil
+}
+
+// assignments are variables as NAME=VALUE, in the order of their names.
+func assignments(variables map[string]string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		all = append(all, name+"="+variables[name])
+	}
+	return all
 }
 
 // start runs the program and begins to watch it.

@@ -81,6 +81,7 @@ type Process struct {
 	// what its processes were seen to have open or mapped in /dev/shm
 	ShmFiles []SharedFile `json:"shm_files,omitempty"`
 	Members  []Member     `json:"members,omitempty"` // of its tree, without cookie and control group
+	Private  string       `json:"private,omitempty"` // folder of its sockets, which goes with it
 }
 
 // Member is a process of a server's tree.

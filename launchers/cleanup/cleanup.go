@@ -128,6 +128,10 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 		proof.ShmRemoved, proof.ShmLeft = shm.Here().Remove(l.Process.ShmFiles)
 	}
 
+	if proof.PIDsGone && !l.Rebooted() {
+		errs = append(errs, RemovePrivate(l.Process.Private))
+	}
+
 	proof.StopS = time.Since(began).Seconds()
 	return proof, errors.Join(errs...)
 }

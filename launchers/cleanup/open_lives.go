@@ -80,6 +80,9 @@ func (l *OpenLife) note(p *results.Process) {
 	if p.VRAM == nil {
 		l.Process.VRAM = before.VRAM
 	}
+	if p.Private == "" {
+		l.Process.Private = before.Private
+	}
 	if p.Container == nil {
 		l.Process.Container = before.Container
 	}

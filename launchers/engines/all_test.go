@@ -439,13 +439,33 @@ func TestCommonEnvironment(t *testing.T) {
 // What servers of a machine would share is each one's own.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]map[string]string{
-		"vllm": {"VLLM_RPC_BASE_PATH": "/tmp/b1"},
-		"tgi":  {"SHARD_UDS_PATH": "/tmp/b1/shard", "MASTER_PORT": "23456"},
+	attention := []recipe.Arg{{Name: "enable-dp-attention", Value: true}}
+	for _, c := range []struct {
+		name, kind string
+		private    Private
+		args       []recipe.Arg
+		want       Settings
+	}{
+		{"vllm", "vllm", Private{"/tmp/b1", 23456}, nil, Settings{Env: map[string]string{
+			"VLLM_RPC_BASE_PATH": "/tmp/b1", "VLLM_PORT": "23456",
+		}}},
+		{"vllm in a container", "vllm", Private{"", 23456}, nil, Settings{Env: map[string]string{"VLLM_PORT": "23456"}}},
+		{"tgi", "tgi", Private{"/tmp/b1", 23456}, nil, Settings{Env: map[string]string{
+			"SHARD_UDS_PATH": "/tmp/b1/shard", "MASTER_PORT": "23456",
+		}}},
+		{"tgi in a container", "tgi", Private{"", 23456}, nil, Settings{Env: map[string]string{"MASTER_PORT": "23456"}}},
+		{"sglang", "sglang", Private{"/tmp/b1", 23456}, nil, Settings{Args: []string{"--nccl-port", "23456"}}},
+		{"sglang with a port of its own", "sglang", Private{"/tmp/b1", 23456}, []recipe.Arg{{Name: "nccl_port", Value: 1}}, Settings{}},
+		{"sglang with data-parallel attention", "sglang", Private{"/tmp/b1", 23456}, attention, Settings{
+			Args: []string{"--nccl-port", "23456", "--dist-init-addr", "127.0.0.1:23457"},
+		}},
 	} {
-		kind, _ := Lookup(name)
-		if diff := cmp.Diff(want, kind.Private(Private{Folder: "/tmp/b1", Port: 23456})); diff != "" {
-			t.Errorf("%s: Private() (-want +got):\n%s", name, diff)
+		kind, ok := Lookup(c.kind)
+		if !ok {
+			t.Fatalf("no kind %q", c.kind)
+		}
+		if diff := cmp.Diff(c.want, kind.Private(c.private, recipe.Spec{Args: c.args, Replicas: 2})); diff != "" {
+			t.Errorf("%s: Private() (-want +got):\n%s", c.name, diff)
 		}
 	}
 }

@@ -43,9 +43,10 @@ type Kind struct {
 	// over several nodes; nil: it cannot. It is pure.
 	Companions func(recipe.Spec) ([]recipe.Companion, error)
 
-	// Private gives each start what engines would share with other servers of
-	// the machine, by variables that are not part of the recipe; nil: nothing.
-	Private func(Private) map[string]string
+	// Private gives each start for itself what engines would share with other
+	// servers of the machine, by settings that are not part of the recipe; nil:
+	// nothing. Settings of the recipe win.
+	Private func(Private, recipe.Spec) Settings
 
 	// Entry is a Binary for Command that stands for an image's entry point: as
 	// many words are cut off the argv again. Nil: argv has no program of the
@@ -175,6 +176,15 @@ const (
 
 // Private is what one start of a server has for itself.
 type Private struct {
-	Folder string // for sockets, with a short name; it goes with the server
-	Port   int    // free on this machine
+	Folder string // for sockets, with a short name; it goes with the server. "": it has files of its own, in a container
+	Port   int    // the first of PrivatePorts that are free on this machine
+}
+
+// PrivatePorts is how many ports from Private.Port on are free.
+const PrivatePorts = 10
+
+// Settings are variables, and arguments that follow those of the recipe.
+type Settings struct {
+	Env  map[string]string
+	Args []string
 }

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ func SglangKind() Kind {
 		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
 		WorldSize:    sglangWorldSize,
 		Drafts:       sglangDrafts,
+		Private:      sglangPrivate,
 		NeedsModel:   true,
 		LocalModel:   true,
 		LengthArg:    "context-length",
@@ -117,6 +119,21 @@ func sglangCanonical(name string) string {
 		return "model-path"
 	}
 	return name
+}
+
+// sglangPrivate replaces ports that SGLang derives from the port of its API: the
+// one of NCCL by a random number, those of data-parallel attention by a fixed
+// distance, so that two servers meet there.
+func sglangPrivate(p Private, s recipe.Spec) Settings {
+	spelling := sglangSpelling()
+	var args []string
+	if !spelling.Has(s.Args, "nccl-port") {
+		args = append(args, "--nccl-port", strconv.Itoa(p.Port))
+	}
+	if on, _ := spelling.Find(s.Args, "enable-dp-attention"); on == true && !spelling.Has(s.Args, "dist-init-addr") {
+		args = append(args, "--dist-init-addr", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Port+1)))
+	}
+	return Settings{Args: args}
 }
 
 // sglangAcross are the options by which SGLang's nodes find each other.

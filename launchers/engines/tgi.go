@@ -68,8 +68,12 @@ func tgiCommand(s recipe.Spec) (recipe.Command, error) {
 }
 
 // tgiPrivate replaces names that are the same for all servers of a machine.
-func tgiPrivate(p Private) map[string]string {
-	return map[string]string{"SHARD_UDS_PATH": p.Folder + "/shard", "MASTER_PORT": strconv.Itoa(p.Port)}
+func tgiPrivate(p Private, _ recipe.Spec) Settings {
+	own := map[string]string{"MASTER_PORT": strconv.Itoa(p.Port)}
+	if p.Folder != "" {
+		own["SHARD_UDS_PATH"] = p.Folder + "/shard"
+	}
+	return Settings{Env: own}
 }
 
 // tgiVariables are plain names that the launcher takes for options.

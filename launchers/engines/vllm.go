@@ -17,9 +17,10 @@ import (
 // recipes of the time before that command.
 const vllmAPIServer = "vllm.entrypoints.openai.api_server"
 
-// Internal ports of replica n begin at vllmPortBase + n*vllmPortStride, away
-// from HTTP ports and below Linux' ephemeral range: vLLM looks for a free port
-// first and binds it later, so replicas without bases of their own collide.
+// Over several nodes, internal ports of replica n begin at vllmPortBase +
+// n*vllmPortStride, away from HTTP ports and below Linux' ephemeral range: vLLM
+// looks for a free port first and binds it later, so replicas without bases of
+// their own collide. On one node vllmPrivate chooses them.
 const (
 	vllmPortBase   = 21000
 	vllmPortStride = 200
@@ -40,7 +41,7 @@ func VllmKind() Kind {
 	kind.Companions = vllmCompanions
 	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
 	kind.NeedsModel, kind.LocalModel = true, true
-	kind.Private = func(p Private) map[string]string { return map[string]string{"VLLM_RPC_BASE_PATH": p.Folder} }
+	kind.Private = vllmPrivate
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
@@ -127,7 +128,21 @@ func vllmProgram(s recipe.Spec) []string {
 	return append(argv, s.Model)
 }
 
-// vllmPorts gives each of several replicas a base for its internal ports.
+// vllmPrivate gives a start a folder for its sockets, and each of several replicas
+// a base for its internal ports. A single server asks the kernel for ports.
+func vllmPrivate(p Private, s recipe.Spec) Settings {
+	own := map[string]string{}
+	if s.Replicas > 1 {
+		own["VLLM_PORT"] = strconv.Itoa(p.Port)
+	}
+	if p.Folder != "" {
+		own["VLLM_RPC_BASE_PATH"] = p.Folder
+	}
+	return Settings{Env: own}
+}
+
+// vllmPorts gives each of several replicas over nodes a base for its internal
+// ports.
 func vllmPorts(s recipe.Spec) (map[string]string, error) {
 	if s.Replicas < 2 {
 		return map[string]string{}, nil
@@ -135,6 +150,9 @@ func vllmPorts(s recipe.Spec) (map[string]string, error) {
 	if _, ok := s.Env["VLLM_PORT"]; ok {
 		return nil, fmt.Errorf("env: VLLM_PORT: %d replicas would look for ports in the same place: remove it, bench "+
 			"gives each its own", s.Replicas)
+	}
+	if !s.Span.Several() {
+		return map[string]string{}, nil
 	}
 	return map[string]string{"VLLM_PORT": strconv.Itoa(vllmPortBase + s.Replica*vllmPortStride)}, nil
 }

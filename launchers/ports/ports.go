@@ -130,6 +130,28 @@ func Find(ctx context.Context, host string, from int, avoid []int) (int, error) 
 	return 0, fmt.Errorf("find a free port on %q: none from %d to %d", host, from, Max)
 }
 
+// FindRange returns the first of n ports in a row, at or above from, that can all
+// be listened on and are not in avoid.
+func FindRange(ctx context.Context, host string, from, n int, avoid []int) (int, error) {
+	first := from
+	for first+n-1 <= Max {
+		port, err := Find(ctx, host, first, avoid)
+		if err != nil {
+			return 0, err
+		}
+		for first = port; port < first+n; port++ {
+			if slices.Contains(avoid, port) || Check(ctx, host, port) != nil {
+				break
+			}
+		}
+		if port == first+n {
+			return first, nil
+		}
+		first = port + 1
+	}
+	return 0, fmt.Errorf("find %d free ports in a row on %q: none from %d to %d", n, host, from, Max)
+}
+
 // Reachable is the host under which a server that listens on host is reached
 // from this machine.
 func Reachable(host string) string {
