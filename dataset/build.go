@@ -15,37 +15,27 @@ import (
 // function and a line in kinds.
 type kind struct {
 	name  string
-	about string // one line
-	file  bool   // it reads a file or folder at Path
+	file  bool // it reads a file or folder at Path
 	build func(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error)
 }
 
 func kinds() []kind {
 	return []kind{
-		{"random", "token ids or text of a set length, no two alike", false, buildRandom},
-		{"random_mm", "random text with random images", false, buildRandomMM},
-		{"sharegpt", "first turns of recorded conversations, one JSON array", true, buildShareGPT},
-		{"jsonl", "prompts as they stand in a file of JSON lines", true, buildJSONL},
-		{"custom", "vLLM's custom dataset: JSON lines with prompt and output_tokens", true, buildCustom},
-		{
-			"tok_inputs", "prompts as token ids: JSON lines, a parquet column or a pandas pickle", true,
-			buildTokInputs,
-		},
-		{"sonnet", "lines of a poem, the first ones shared", true, buildSonnet},
-		{
-			"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", false,
-			buildPrefixRepetition,
-		},
-		{"burstgpt", "lengths and times of a BurstGPT trace (CSV)", true, buildBurstGPT},
-		{"trace", "lengths, times and shared blocks of a timed trace (JSON lines)", true, buildTrace},
-		{
-			"hf", "a chat dataset of Hugging Face as local parquet, JSON lines or JSON", true,
-			buildHF,
-		},
-		{"text", "any text, cut to an exact number of tokens at different places", true, buildText},
-		{"shared_prefix", "groups of prompts with a prefix of their own", false, buildSharedPrefix},
-		{"conversation", "made-up conversations of several turns", false, buildConversation},
-		{"frozen", "a prompt set that was written before, prompt by prompt", true, buildFrozen},
+		{"random", false, buildRandom},                      // token ids or text of a set length, no two alike
+		{"random_mm", false, buildRandomMM},                 // random text with random images
+		{"sharegpt", true, buildShareGPT},                   // first turns of recorded conversations, one JSON array
+		{"jsonl", true, buildJSONL},                         // prompts as they stand in a file of JSON lines
+		{"custom", true, buildCustom},                       // vLLM's custom dataset: JSON lines with prompt and output_tokens
+		{"tok_inputs", true, buildTokInputs},                // prompts as token ids: JSON lines, a parquet column or a pandas pickle
+		{"sonnet", true, buildSonnet},                       // lines of a poem, the first ones shared
+		{"prefix_repetition", false, buildPrefixRepetition}, // random prefixes, each with many random suffixes, as vLLM makes them
+		{"burstgpt", true, buildBurstGPT},                   // lengths and times of a BurstGPT trace (CSV)
+		{"trace", true, buildTrace},                         // lengths, times and shared blocks of a timed trace (JSON lines)
+		{"hf", true, buildHF},                               // a chat dataset of Hugging Face as local parquet, JSON lines or JSON
+		{"text", true, buildText},                           // any text, cut to an exact number of tokens at different places
+		{"shared_prefix", false, buildSharedPrefix},         // groups of prompts with a prefix of their own
+		{"conversation", false, buildConversation},          // made-up conversations of several turns
+		{"frozen", true, buildFrozen},                       // a prompt set that was written before, prompt by prompt
 	}
 }
 
@@ -65,12 +55,6 @@ func lookup(name string) (kind, bool) {
 		}
 	}
 	return kind{}, false
-}
-
-// About describes a kind in one line; "" if there is none of that name.
-func About(name string) string {
-	k, _ := lookup(name)
-	return k.about
 }
 
 // Build makes the prompts of spec. tok may be nil: lengths are then estimated

@@ -35,10 +35,3 @@ func Names() []string {
 	}
 	return names
 }
-
-// About is the first comment of a profile: what it stands for, in one line.
-func About(name string) string {
-	yaml, _ := Lookup(name)
-	line, _, _ := strings.Cut(string(yaml), "\n")
-	return strings.TrimSpace(strings.TrimPrefix(line, "#"))
-}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -14,10 +15,10 @@ import (
 func pythonic(value any, data []byte) []byte {
 	switch v := value.(type) {
 	case float64:
-		return []byte(pythonFloat(v))
+		return []byte(PythonFloat(v))
 	case *float64:
 		if v != nil {
-			return []byte(pythonFloat(*v))
+			return []byte(PythonFloat(*v))
 		}
 	case string:
 		return []byte(pythonString(v))
@@ -26,9 +27,9 @@ func pythonic(value any, data []byte) []byte {
 			return []byte(pythonString(*v))
 		}
 	case []float64:
-		return pythonList(v, pythonFloat)
+		return pythonList(v, PythonFloat)
 	case [][]float64:
-		return pythonList(v, func(list []float64) string { return string(pythonList(list, pythonFloat)) })
+		return pythonList(v, func(list []float64) string { return string(pythonList(list, PythonFloat)) })
 	case []string:
 		return pythonList(v, pythonString)
 	case []*int:
@@ -51,14 +52,13 @@ func pythonList[T any](list []T, of func(T) string) []byte {
 	return []byte("[" + strings.Join(parts, ", ") + "]")
 }
 
-// pythonFloat is repr(v): the shortest digits, with an exponent below 1e-4 and
+// PythonFloat is repr(v): the shortest digits, with an exponent below 1e-4 and
 // from 1e16 on.
-func pythonFloat(v float64) string {
-	size := v
-	if size < 0 {
-		size = -size
+func PythonFloat(v float64) string {
+	if math.IsInf(v, 1) {
+		return "inf"
 	}
-	if size != 0 && (size < 1e-4 || size >= 1e16) {
+	if size := math.Abs(v); size != 0 && (size < 1e-4 || size >= 1e16) {
 		return strconv.FormatFloat(v, 'e', -1, 64)
 	}
 	text := strconv.FormatFloat(v, 'f', -1, 64)

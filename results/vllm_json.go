@@ -20,14 +20,9 @@ type VLLMOptions struct {
 	Metrics     []string    // of "ttft", "tpot", "itl", "e2el", in order; nil: all four
 }
 
-// VLLMJSON is a result as `vllm bench serve --save-result` writes it in its
-// newest form, detailed with --save-detailed: its names in its order, its own
-// reading of the run. Texts are in it where the records keep them.
-func VLLMJSON(r *Result, records []Record, detailed bool) ([]byte, error) {
-	return VLLMJSONWith(r, records, VLLMOptions{Detailed: detailed})
-}
-
-// VLLMJSONWith is VLLMJSON for either form. It needs the compat reading of
+// VLLMJSONWith is a result as `vllm bench serve --save-result` writes it: its
+// names in its order, its own reading of the run. Texts are in it where the
+// records keep them. It needs the compat reading of
 // the generation in r. Where that client would have counted by a tokenizer that
 // the run has not, the headline's figure stands: its readers expect numbers.
 func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {

@@ -254,7 +254,7 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 	figures, _ = metrics.Compat(records, metrics.Params{DurationS: 2, API: "chat"}, results.VLLM)
 	r.Compat = results.Compat{results.VLLM: {CompatFigures: figures}}
 	r.Figures = &results.Figures{TotalOutputTokens: new(int64(7)), OutputThroughput: new(3.5), TotalTokenThroughput: new(5.0)}
-	if got, err = results.VLLMJSON(r, records, true); err != nil {
+	if got, err = results.VLLMJSONWith(r, records, results.VLLMOptions{Detailed: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"total_output_tokens": 7,`, `"output_throughput": 3.5,`, `"output_lens": [7],`} {
@@ -262,7 +262,7 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 			t.Errorf("VLLMJSON of an answer that nobody tokenized again = %s, want %s from the headline", got, want)
 		}
 	}
-	if _, err := results.VLLMJSON(&results.Result{}, nil, false); err == nil {
+	if _, err := results.VLLMJSONWith(&results.Result{}, nil, results.VLLMOptions{}); err == nil {
 		t.Error("VLLMJSON of a result without a reading = nil error, want one")
 	}
 }

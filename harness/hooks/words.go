@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"unicode"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 const (
@@ -49,7 +51,7 @@ func printable(line string) string {
 			return -1
 		}
 		return c
-	}, strings.ToValidUTF8(line, ""))
+	}, text.WithoutEscapes(line))
 	if runes := []rune(line); len(runes) > keptWidth {
 		line = string(runes[:keptWidth]) + "..."
 	}

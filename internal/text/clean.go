@@ -12,18 +12,21 @@ var escapeSequence = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 	`|(?:\x1b[\]P^_X]|[\x{9d}\x{90}\x{9e}\x{9f}\x{98}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
 	`|\x1b[ -/]*[0-~]?`)
 
+// WithoutEscapes takes the control sequences of terminals out of a text.
+func WithoutEscapes(s string) string {
+	return escapeSequence.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+}
+
 // Clean makes text that others wrote (a server's log, a scenario) fit for one
 // line: without escape sequences, which could rewrite the terminal, and with a
 // blank for each character that is not printed.
 func Clean(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = escapeSequence.ReplaceAllString(s, "")
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
-	}, s)
+	}, WithoutEscapes(s))
 
 	return strings.TrimSpace(s)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/results"
 )
 
 func parsed(t *testing.T, args string) (*Flags, error) {
@@ -255,8 +256,8 @@ func TestOddValues(t *testing.T) {
 		t.Errorf("Options = %+v, %v", o, err)
 	}
 	for v, want := range map[float64]string{10: "10.0", 0.5: "0.5", 1e-05: "1e-05", 1e16: "1e+16", 123456789: "123456789.0"} {
-		if got := pythonFloat(v); got != want {
-			t.Errorf("pythonFloat(%v) = %s, want %s", v, got, want)
+		if got := results.PythonFloat(v); got != want {
+			t.Errorf("PythonFloat(%v) = %s, want %s", v, got, want)
 		}
 	}
 }

@@ -30,11 +30,7 @@ type RequestSpan struct {
 	Worst        bool                 // kept because it is among the worst
 }
 
-// RequestSpanOf is a record as a waterfall shows it.
-func RequestSpanOf(r *results.Record) RequestSpan {
-	return spanOf(metrics.Observe(r, metrics.IsToken))
-}
-
+// spanOf is a request as a waterfall shows it.
 func spanOf(o metrics.Observation) RequestSpan {
 	s := RequestSpan{
 		Index: o.Index, IntendedS: o.IntendedS, SentS: o.SentS, EndS: o.EndS,
@@ -79,9 +75,6 @@ type Waterfall struct {
 	late   worst
 	failed worst
 }
-
-// Add looks at one request.
-func (w *Waterfall) Add(r *results.Record) { w.AddSpan(RequestSpanOf(r)) }
 
 // AddSpan looks at one request.
 func (w *Waterfall) AddSpan(s RequestSpan) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -77,20 +78,20 @@ func evenlySpread(t *testing.T, rows []RequestSpan, n int) {
 	}
 }
 
-func TestRequestSpanOf(t *testing.T) {
+func TestSpanOf(t *testing.T) {
 	r := stream(1, 5, 7, 3, 2, 3, 4)
-	got := RequestSpanOf(&r)
+	got := spanOfRecord(&r)
 	if *got.SentS != 1 || *got.FirstS != 2 || *got.LastS != 4 || got.EndS != 5 || *got.InputTokens != 7 || got.Failure != "" {
-		t.Errorf("RequestSpanOf(stream) = %+v", got)
+		t.Errorf("spanOf(stream) = %+v", got)
 	}
 	whole := results.Record{SentS: new(1.0), EndS: 3, ChunkS: []float64{2.5}, ChunkKinds: string(byte(results.ChunkWhole)), LocalInputTokens: new(9)}
-	got = RequestSpanOf(&whole)
+	got = spanOfRecord(&whole)
 	if got.FirstS != nil || *got.LastS != 2.5 || *got.InputTokens != 9 {
-		t.Errorf("RequestSpanOf(not streamed) = %+v", got)
+		t.Errorf("spanOf(not streamed) = %+v", got)
 	}
 	empty := results.Record{SentS: new(1.0), EndS: 3}
-	if got = RequestSpanOf(&empty); got.Failure != results.FailNoTokens {
-		t.Errorf("RequestSpanOf(no token).Failure = %q", got.Failure)
+	if got = spanOfRecord(&empty); got.Failure != results.FailNoTokens {
+		t.Errorf("spanOf(no token).Failure = %q", got.Failure)
 	}
 }
 
@@ -133,3 +134,5 @@ func BenchmarkTraces(b *testing.B) {
 		traces.Add(&r)
 	}
 }
+
+func spanOfRecord(r *results.Record) RequestSpan { return spanOf(metrics.Observe(r, metrics.IsToken)) }

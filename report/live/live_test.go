@@ -338,7 +338,7 @@ func TestPrintable(t *testing.T) {
 		{"tab", "a\tb", "a    b"},
 		{"wide", "漢字", "漢字"},
 		{"not utf-8", "a\xffb", "a\ufffdb"},
-		{"c1", "a\u009b31mb", "a31mb"},
+		{"c1", "a\u009b31mb", "ab"},
 	}
 	for _, test := range tests {
 		if got := printable(test.in); got != test.want {

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // lasting is a duration as people say it, two units at most.
@@ -67,53 +68,10 @@ func milli(seconds *float64) string {
 // printable takes out of a line what would move a terminal's cursor or change
 // its colours: logs are others' words.
 func printable(line string) string {
-	var out strings.Builder
-	for i := 0; i < len(line); {
-		if line[i] == 0x1b {
-			i += escapeLen(line[i:])
-			continue
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
 		}
-		r, size := rune(line[i]), 1
-		if r >= 0x80 {
-			r, size = utf8.DecodeRuneInString(line[i:])
-		}
-		i += size
-		switch {
-		case r == '\t':
-			out.WriteString("    ")
-		case unicode.IsPrint(r):
-			out.WriteRune(r)
-		}
-	}
-
-	return out.String()
-}
-
-// escapeLen is the length of the escape sequence that text begins with.
-func escapeLen(text string) int {
-	if len(text) < 2 {
-		return len(text)
-	}
-
-	switch text[1] {
-	case '[': // up to a letter
-		for i := 2; i < len(text); i++ {
-			if text[i] >= 0x40 && text[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(text)
-	case ']', 'P', '_', '^', 'X': // up to BEL or ST
-		for i := 2; i < len(text); i++ {
-			if text[i] == 0x07 {
-				return i + 1
-			}
-			if text[i] == 0x1b && i+1 < len(text) && text[i+1] == '\\' {
-				return i + 2
-			}
-		}
-		return len(text)
-	}
-
-	return 2
+		return r
+	}, strings.ReplaceAll(text.WithoutEscapes(line), "\t", "    "))
 }

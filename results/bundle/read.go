@@ -148,9 +148,6 @@ func (r *Reader) ReadFile(name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Has reports whether the bundle has a member.
-func (r *Reader) Has(name string) bool { _, ok := r.hashes[name]; return ok }
-
 // Names lists the members but the index, sorted.
 func (r *Reader) Names() []string {
 	names := make([]string, len(r.Index.Members))
