@@ -28,12 +28,29 @@ func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 	if err != nil {
 		return recipe.Command{}, err
 	}
+	if !spec.Container.Daemon() {
+		return wrapped(kind, spec, job)
+	}
 	r, err := job.Recipe()
 	if err != nil {
 		return recipe.Command{}, err
 	}
 
 	return recipe.Command{Argv: r.Argv, Env: job.Env}, nil
+}
+
+// wrapped is a process that enters an image. It inherits what another process
+// would.
+func wrapped(kind engines.Kind, spec recipe.Spec, job container.Job) (recipe.Command, error) {
+	plain, err := kind.Command(inside(kind, spec))
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	argv, env, err := job.Wrapped()
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	return recipe.Command{Argv: argv, Env: env, Unset: plain.Unset}, nil
 }
 
 // contained is a recipe as a job for a container.
@@ -46,7 +63,7 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 			"the key")
 	}
 
-	if len(spec.Inherit) > 0 {
+	if len(spec.Inherit) > 0 && spec.Container.Daemon() {
 		return container.Job{}, fmt.Errorf("env: %s: a container inherits nothing: write ${env:%s} instead of inherit",
 			spec.Inherit[0], spec.Inherit[0])
 	}
@@ -70,7 +87,10 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		Address: ports.Reachable(spec.Host),
 		Port:    spec.Port,
 		GPUs:    spec.GPUs,
+		Devices: spec.Devices,
 		Vendor:  spec.Vendor,
+		Host:    container.ThisHost(),
+		Caches:  kind.ImageCaches,
 		Model:   spec.Model,
 		Dir:     spec.Dir,
 		LogPath: spec.LogPath,
@@ -108,7 +128,7 @@ func programInside(spec recipe.Spec) []string {
 // visibleInside are the GPUs of a recipe as its container counts them.
 func visibleInside(spec recipe.Spec) []int {
 	switch {
-	case spec.Vendor == "amd", spec.Container.GPUs == container.AllGPUs, len(spec.GPUs) == 0:
+	case spec.Vendor == "amd", spec.Container.GPUs == container.AllGPUs, len(spec.GPUs) == 0, !spec.Container.Daemon():
 		return spec.GPUs
 	case spec.Container.GPUs != "":
 		return nil // the scenario decides
@@ -184,7 +204,7 @@ func (s *Server) runContainer(ctx context.Context, cli container.CLI, job contai
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
-	c, began, failure := container.Start(ctx, cli, job, s.spec.Ready.Limit())
+	c, began, failure := container.Start(ctx, cli, job, s.spec.OnReadinessChange)
 	if failure != nil {
 		log.Close()
 		return failure
@@ -192,6 +212,6 @@ func (s *Server) runContainer(ctx context.Context, cli container.CLI, job contai
 
 	s.log, s.process, s.began = log, c, began // an image may have taken long to come
 	s.Follow(log)
-	s.lastMov, s.info.PID = s.began, c.PID()
+	s.lastMov, s.info.PID, s.info.Container = s.began, c.PID(), c.Info().Container
 	return nil
 }

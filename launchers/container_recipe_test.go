@@ -47,8 +47,25 @@ func TestContainerRecipes(t *testing.T) {
 			"vllm on AMD with a program", "vllm", func(s *recipe.Spec) {
 				s.Vendor, s.GPUs, s.Args, s.Container.Command = "amd", []int{4, 5}, tp2, []string{"vllm", "serve"}
 			},
-			[]string{"--device /dev/kfd --device /dev/dri --group-add video", "--entrypoint vllm", "-e HIP_VISIBLE_DEVICES=4,5", "image:1 serve org/m --host"},
+			[]string{"--device /dev/kfd --device /dev/dri --group-add video", "--cap-add SYS_PTRACE --security-opt seccomp=unconfined", "--entrypoint vllm", "-e HIP_VISIBLE_DEVICES=4,5", "image:1 serve org/m --host"},
 			"--gpus",
+		},
+		{
+			"GPUs of a Slurm job", "vllm", func(s *recipe.Spec) {
+				s.Vendor, s.GPUs, s.Args, s.Devices = "nvidia", []int{0, 1}, tp2, []string{"GPU-aa", "GPU-bb"}
+			},
+			[]string{`--gpus "device=GPU-aa,GPU-bb"`, "CUDA_VISIBLE_DEVICES=0,1"},
+			"",
+		},
+		{
+			"caches", "vllm", func(s *recipe.Spec) {
+				s.Container.Cache, s.Container.Mounts = "/home/u/.cache", []string{"/hub:/root/.cache/huggingface"}
+			},
+			[]string{
+				"-v /hub:/root/.cache/huggingface -v /home/u/.cache/vllm:/root/.cache/vllm",
+				"-v /home/u/.cache/triton:/root/.triton",
+			},
+			"/home/u/.cache/huggingface",
 		},
 		{
 			"podman", "vllm", func(s *recipe.Spec) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -231,8 +232,27 @@ func TestContainerPullsImage(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
 	contain(t, b, "docker", fakecontainer.Config{Missing: true})
-	if proof, err := b.launch(t).Stop(t.Context()); err != nil || !proof.Clean() {
+	var mu sync.Mutex
+	var told []string
+	b.spec.OnReadinessChange = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, text)
+	}
+
+	server := b.launch(t)
+	if c := server.Info().Container; c == nil || c.Image == nil || c.Image.ID != "sha256:0" || c.Image.Digest != "sha256:d1" ||
+		c.Image.Labels["org.opencontainers.image.version"] != "0.9" {
+		t.Errorf("Info().Container = %+v, want the image's id, digest and labels", c)
+	}
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
 		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if all := strings.Join(told, "|"); !strings.Contains(all, "image "+b.spec.Container.Image+": a1b2: Pulling fs layer|") ||
+		strings.ContainsAny(all, "\x1b\a") {
+		t.Errorf("told %q, want how far the pull is, without escape sequences", all)
 	}
 }
 

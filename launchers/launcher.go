@@ -246,7 +246,7 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 
 // spawn starts the process, with journal entries before and after.
 func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Command) *results.Failure {
-	if s.spec.Container.Image != "" {
+	if s.spec.Container.Contained() {
 		return s.spawnContainer(ctx, environ)
 	}
 	env, set := recipe.Environment(environ, s.spec, command)

@@ -107,6 +107,17 @@ type ContainerInfo struct {
 	Name   string `json:"name"`
 	ID     string `json:"id"` // "" before it runs
 	Label  string `json:"label"`
+
+	Image *ImageInfo `json:"image,omitempty"` // null: not known yet
+}
+
+// ImageInfo says which image a container was made of. A tag such as "latest"
+// may name another one the next day.
+type ImageInfo struct {
+	Name   string            `json:"name"`   // as the scenario has it
+	ID     string            `json:"id"`     // of its configuration: the same content has the same id
+	Digest string            `json:"digest"` // of what its registry sent, "sha256:..."; "": it came from none
+	Labels map[string]string `json:"labels"` // that its makers gave it
 }
 
 // Proof is what was checked after a stop.

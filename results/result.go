@@ -153,6 +153,8 @@ type Server struct {
 	Speculation  *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
 
 	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
+
+	Container *ContainerInfo `json:"container,omitempty"` // null: a process of this machine
 }
 
 // Phase is one rung of the readiness ladder.

@@ -25,16 +25,58 @@ func TemplateKinds() []string {
 	return kinds
 }
 
-// Template is the commented starter scenario for a launcher. It validates as
-// it is.
-func Template(kind string) ([]byte, error) {
-	if !slices.Contains(TemplateKinds(), kind) {
+// ImageKinds are the launchers whose starter scenario can run an image.
+func ImageKinds() []string {
+	return slices.DeleteFunc(TemplateKinds(), func(name string) bool {
+		kind, _ := engines.Lookup(name)
+		return kind.Image == ""
+	})
+}
+
+// Template is the commented starter scenario for a launcher, whose server is in
+// a container if image says so. It validates as it is.
+func Template(kind string, image bool) ([]byte, error) {
+	among := TemplateKinds()
+	if image {
+		among = ImageKinds()
+	}
+	if !slices.Contains(among, kind) {
 		hint := ""
-		if near := schema.Suggest(kind, TemplateKinds()); near != "" {
+		if near := schema.Suggest(kind, among); near != "" {
 			hint = fmt.Sprintf(", did you mean %q?", near)
 		}
-		return nil, fmt.Errorf("no template %q: there are %s%s", kind, strings.Join(TemplateKinds(), ", "), hint)
+		return nil, fmt.Errorf("no template %q: there are %s%s", kind, strings.Join(among, ", "), hint)
 	}
+
 	known, _ := engines.Lookup(kind)
-	return []byte(known.Template), nil
+	if !image {
+		return []byte(known.Template), nil
+	}
+
+	return []byte(inImage(known)), nil
+}
+
+// inImage is a kind's starter scenario with its makers' image in place of a
+// program of this machine.
+func inImage(kind engines.Kind) string {
+	var out strings.Builder
+	for line := range strings.Lines(kind.Template) {
+		if strings.HasPrefix(line, "  # binary:") {
+			continue
+		}
+		out.WriteString(line)
+		if line != "  launcher: "+kind.Name+"\n" {
+			continue
+		}
+
+		out.WriteString("  container:\n")
+		fmt.Fprintf(&out, "    image: %s\n", kind.Image)
+		if kind.ImageAMD != "" {
+			fmt.Fprintf(&out, "    # image: %s   # on AMD\n", kind.ImageAMD)
+		}
+		out.WriteString("    # engine: podman             # default: docker or podman, whichever answers\n" +
+			"    cache: ${env:HOME}/.cache    # downloads and compiled kernels stay between starts\n")
+	}
+
+	return out.String()
 }

@@ -154,6 +154,9 @@ type Container struct {
 	Command []string
 	Args    []string // further arguments of run, before the image
 	MaxLog  string   // --log-opt max-size
+
+	Cache string        // folder whose subfolders are mounted where the engine keeps downloads; "": none
+	Pull  time.Duration // longest time for an image to come
 }
 
 // CheckName says what a check looks at and wants.

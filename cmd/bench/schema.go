@@ -28,14 +28,16 @@ func newSchemaCommand(e env) *cobra.Command {
 
 func newInitCommand(e env) *cobra.Command {
 	kinds := strings.Join(scenarios.TemplateKinds(), ", ")
-	return &cobra.Command{
+	var image bool
+	cmd := &cobra.Command{
 		Use: "init KIND", Short: "Write a commented starter scenario to stdout",
-		Long:      "Write a commented starter scenario to stdout. KIND is one of " + kinds + ".",
-		Example:   "  bench init vllm > my.yaml\n  bench validate my.yaml",
+		Long: "Write a commented starter scenario to stdout. KIND is one of " + kinds + ".\nWith --container its " +
+			"server is an image, which " + strings.Join(scenarios.ImageKinds(), ", ") + " have.",
+		Example:   "  bench init vllm > my.yaml\n  bench init vllm --container > my.yaml\n  bench validate my.yaml",
 		Args:      args(cobra.ExactArgs(1)),
 		ValidArgs: scenarios.TemplateKinds(),
 		RunE: func(_ *cobra.Command, given []string) error {
-			text, err := scenarios.Template(given[0])
+			text, err := scenarios.Template(given[0], image)
 			if err != nil {
 				return usageError(err)
 			}
@@ -43,6 +45,9 @@ func newInitCommand(e env) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&image, "container", false, "run the server in a container")
+
+	return cmd
 }
 
 func newVersionCommand(e env) *cobra.Command {

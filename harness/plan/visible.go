@@ -5,6 +5,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -18,7 +19,7 @@ func (b Machine) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []de
 	}
 
 	env := maps.Clone(b.Visibility)
-	if env == nil || v.Server.Container.Image != "" { // a container inherits nothing
+	if env == nil || container.Options(v.Server.Container).Contained() { // a container inherits nothing
 		env = map[string]string{}
 	}
 

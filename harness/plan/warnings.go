@@ -43,6 +43,9 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 			}
 			add(pos, v.Name, c.Message)
 		}
+		if text := engines.Downloads(kind, spec); text != "" {
+			add(v.Pos, v.Name, text)
+		}
 		if SpeculatesAlone(sc, v) {
 			add(v.Pos, v.Name, AloneText)
 		}

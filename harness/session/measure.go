@@ -79,7 +79,7 @@ func (s *Session) containerEngines(ctx context.Context) []string {
 	var engines []string
 	for _, v := range s.Scenario.Variants {
 		c := v.Server.Container
-		if c.Image == "" || c.Engine != "" && slices.Contains(engines, c.Engine) {
+		if !container.Options(c).Contained() || c.Engine != "" && slices.Contains(engines, c.Engine) {
 			continue
 		}
 		engine := c.Engine

@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -35,7 +36,7 @@ func missingPrograms(sc *scenarios.Scenario, p *plan.Plan, environ []string) map
 	variants, lacking := map[string][]string{}, map[string]string{}
 	for _, life := range p.Lives {
 		v := sc.Variants[life.VariantIndex]
-		if v.Server.Container.Image != "" || len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
+		if container.Options(v.Server.Container).Contained() || len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
 			continue // an image has the program, or it runs already
 		}
 

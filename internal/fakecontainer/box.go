@@ -29,6 +29,7 @@ type container struct {
 // state is what inspect shows of it.
 type state struct {
 	Running   bool
+	Started   bool // it runs, or did
 	Pid       int
 	ExitCode  int
 	OOMKilled bool
@@ -186,10 +187,10 @@ func (c Config) shim(id string) int {
 		return 1
 	}
 
-	b.State = state{Running: true, Pid: cmd.Process.Pid}
+	b.State = state{Running: true, Started: true, Pid: cmd.Process.Pid}
 	_ = b.save()
 	_ = cmd.Wait()
-	b.State = state{Pid: 0, ExitCode: cmd.ProcessState.ExitCode(), OOMKilled: c.OOMKilled}
+	b.State = state{Started: true, ExitCode: cmd.ProcessState.ExitCode(), OOMKilled: c.OOMKilled}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		b.State.ExitCode = 128 + int(status.Signal())
 	}

@@ -137,7 +137,8 @@ func (c Config) image(string) int {
 		fmt.Fprintln(os.Stderr, "Error response from daemon: No such image")
 		return 1
 	}
-	fmt.Println("sha256:0")
+	fmt.Println(`[{"Id":"sha256:0","RepoDigests":["example.org/image@sha256:d1"],` +
+		`"Config":{"Labels":{"org.opencontainers.image.version":"0.9"}}}]`)
 	return 0
 }
 
@@ -145,6 +146,7 @@ func (c Config) pull() int {
 	if err := os.WriteFile(filepath.Join(c.Dir, "pulled"), nil, 0o644); err != nil {
 		return 1
 	}
+	fmt.Print("a1b2: Pulling fs layer\n\x1b]0;title\aStatus: Downloaded newer image\n")
 	return 0
 }
 
@@ -177,10 +179,14 @@ func (c Config) run(args []string) int {
 		return refused
 	}
 
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(poll) {
-		if now, err := c.load(container.ID); err == nil && now.State.Pid > 0 {
+	for end := time.Now().Add(lifetime); time.Now().Before(end); time.Sleep(poll) {
+		now, err := c.load(container.ID)
+		switch {
+		case err == nil && now.State.Started:
 			fmt.Println(container.ID)
 			return 0
+		case err == nil && now.State.Error != "":
+			return refused
 		}
 	}
 

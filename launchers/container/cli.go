@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -127,10 +129,40 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// lines tells each line that is written to it, and bounds what it keeps of one
+// that does not end.
+type lines struct {
+	tell func(string)
+	part []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	const longest = 4 << 10 // bytes
+	n := len(p)
+	for len(p) > 0 {
+		line, rest, ended := bytes.Cut(p, []byte("\n"))
+		l.part = append(l.part, line[:min(len(line), longest-len(l.part))]...)
+		if ended {
+			if said := strings.TrimSpace(string(l.part)); said != "" {
+				l.tell(said)
+			}
+			l.part = l.part[:0]
+		}
+		p = rest
+	}
+	return n, nil
+}
+
 // call runs the client and returns its output. A limit of 0 leaves it to ctx.
 // The client is killed with all its processes when the time has passed; what
 // it asked of the engine may happen nevertheless.
 func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (string, error) {
+	return c.callTelling(ctx, limit, nil, args...)
+}
+
+// callTelling is call, and tell gets each line of output when it comes; nil:
+// nobody does.
+func (c CLI) callTelling(ctx context.Context, limit time.Duration, tell func(string), args ...string) (string, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {
 		limited, cancel = context.WithTimeout(ctx, limit)
@@ -140,6 +172,15 @@ func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (str
 	cmd := exec.CommandContext(limited, c.program, args...)
 	var stdout, stderr bounded
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, &stdout, &stderr
+	if tell != nil {
+		var mu sync.Mutex // both outputs are read at once
+		one := func(line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			tell(line)
+		}
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, &lines{tell: one}), io.MultiWriter(&stderr, &lines{tell: one})
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is ours to handle
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

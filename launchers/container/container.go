@@ -51,10 +51,11 @@ type Container struct {
 	gone   bool // guarded by stopMu
 }
 
-// Start makes sure that the image is there, which may take pull, and runs the
-// container; began is when it was asked for. After a failure nothing of it is
-// left, or the failure is FailNoProof.
-func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Container, began time.Time,
+// Start makes sure that the image is there and runs the container; began is when
+// it was asked for, once the image had come. tell gets how far the image is, and
+// may be nil. After a failure nothing of it is left, or the failure is
+// FailNoProof.
+func Start(ctx context.Context, cli CLI, job Job, tell func(string)) (c *Container, began time.Time,
 	failure *results.Failure,
 ) {
 	recipe, err := job.Recipe()
@@ -63,8 +64,12 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 	}
 
 	cli.env = append(slices.Clip(cli.env), recipe.secrets...)
-	if failure = cli.haveImage(ctx, recipe.image, pull); failure != nil {
+	image, failure := cli.haveImage(ctx, recipe.image, job.Options.pullLimit(), tell)
+	if failure != nil {
 		return nil, began, failure
+	}
+	if err := job.makeCaches(); err != nil {
+		return nil, began, results.Failf(results.FailBadRecipe, "%v", err)
 	}
 
 	process.IgnoreOrphans() // engines leave daemons of their own behind
@@ -88,7 +93,7 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 		over: make(chan struct{}), done: make(chan struct{}), killNow: make(chan struct{}), known: make(map[int]uint64),
 	}
 
-	c.identity.Container.ID = c.id
+	c.identity.Container.ID, c.identity.Container.Image = c.id, &image
 	_ = c.look(ctx) // watch asks again
 	c.begin(ctx)
 
@@ -106,24 +111,6 @@ func (c *Container) begin(ctx context.Context) {
 		c.follow(background)
 	})
 	c.watching.Go(func() { c.watch(background, followed) })
-}
-
-// haveImage pulls an image that the engine does not have.
-func (c CLI) haveImage(ctx context.Context, image string, patience time.Duration) *results.Failure {
-	_, err := c.call(ctx, c.Limits.Ask, "image", "inspect", "--format", "{{.Id}}", image)
-	if err == nil {
-		return nil
-	}
-	if noSuch(err) {
-		_, err = c.call(ctx, patience, "pull", image)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return results.Interrupted(ctx, "waiting for image "+image)
-	}
-	return results.Failf(results.FailImage, "container: image %q: %v", image, err)
 }
 
 // removeFailed removes what a failed run may have left. A client that was killed

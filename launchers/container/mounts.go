@@ -5,24 +5,79 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// mounts are the recipe's own, and one for a model that is a path of
-// this machine and in none of them.
-func mounts(job Job) ([]string, error) {
-	var options []string
+// Mount is a file or folder of this machine, or a volume, seen at Target.
+type Mount struct {
+	Source, Target string
+	Options        string // "ro"; "": none
+}
+
+// String is the mount as container engines take it.
+func (m Mount) String() string {
+	if m.Options == "" {
+		return m.Source + ":" + m.Target
+	}
+	return m.Source + ":" + m.Target + ":" + m.Options
+}
+
+// mounts are the recipe's own, those of caches, and one for a model that is a
+// path of this machine and in none of them.
+func mounts(job Job) ([]Mount, error) {
+	var all []Mount
 	for _, mount := range job.Options.Mounts {
-		source, target, _ := strings.Cut(mount, ":")
+		source, rest, _ := strings.Cut(mount, ":")
+		target, options, _ := strings.Cut(rest, ":")
 		if source == "" || !strings.HasPrefix(target, "/") {
 			return nil, fmt.Errorf("container: mounts: %q is no SOURCE:TARGET with an absolute target", mount)
 		}
-		options = append(options, "-v", mount)
+		all = append(all, Mount{source, target, options})
 	}
+
+	all = append(all, cacheMounts(job)...)
 	if source := modelSource(job); source != "" {
-		options = append(options, "-v", source+":"+source+":ro")
+		all = append(all, Mount{source, source, "ro"})
 	}
-	return options, nil
+
+	return all, nil
+}
+
+// Cache is what an engine keeps between starts: the subfolder of Options.Cache
+// that holds it on this machine, and where its image looks for it.
+type Cache struct{ Name, Path string }
+
+// Mounted reports whether a mount leads to a path within the container.
+func (o Options) Mounted(path string) bool {
+	return slices.ContainsFunc(o.Mounts, func(mount string) bool {
+		_, target, _ := strings.Cut(mount, ":")
+		target, _, _ = strings.Cut(target, ":")
+		return within(path, target)
+	})
+}
+
+// cacheMounts are those of the engine's caches, but for what is mounted there
+// by hand.
+func cacheMounts(job Job) []Mount {
+	var mounts []Mount
+	for _, cache := range job.Caches {
+		if job.Options.Cache != "" && !job.Options.Mounted(cache.Path) {
+			mounts = append(mounts, Mount{Source: filepath.Join(job.Options.Cache, cache.Name), Target: cache.Path})
+		}
+	}
+	return mounts
+}
+
+// makeCaches makes the folders of cacheMounts: an engine that made them would
+// give them to root.
+func (job Job) makeCaches() error {
+	for _, mount := range cacheMounts(job) {
+		if err := os.MkdirAll(mount.Source, 0o755); err != nil {
+			return fmt.Errorf("container: cache: %w", err)
+		}
+	}
+	return nil
 }
 
 // part matches the name of one of several files that make up a model.
@@ -36,12 +91,8 @@ func modelSource(job Job) string {
 		return ""
 	}
 
-	for _, mount := range job.Options.Mounts {
-		_, target, _ := strings.Cut(mount, ":")
-		target, _, _ = strings.Cut(target, ":")
-		if within(model, target) {
-			return ""
-		}
+	if job.Options.Mounted(model) {
+		return ""
 	}
 
 	if part.MatchString(model) {

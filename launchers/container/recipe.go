@@ -53,6 +53,8 @@ type Options struct {
 	Command []string
 	Args    []string
 	MaxLog  string
+	Cache   string        // folder whose subfolders hold what engines keep between starts; "": none is mounted
+	Pull    time.Duration // longest time for an image to come
 }
 
 // Job is a server to run in a container: its command line as it is within, and
@@ -75,10 +77,13 @@ type Job struct {
 
 	Address string // where the server is reached on this machine
 	Port    int
-	GPUs    []int  // of this machine, empty: none; nil: as Options say
-	Vendor  string // "amd", "nvidia", ""
-	Model   string // a name, or a path to be mounted
-	Dir     string // that the relative path of a model belongs to
+	GPUs    []int    // of this machine, empty: none; nil: as Options say
+	Devices []string // ids of these GPUs, such as NVIDIA's UUIDs; nil: not known
+	Vendor  string   // "amd", "nvidia", ""
+	Host    Host
+	Model   string  // a name, or a path to be mounted
+	Caches  []Cache // of the engine, mounted if Options name a folder for them
+	Dir     string  // that the relative path of a model belongs to
 	LogPath string
 	Grace   time.Duration // from SIGTERM to SIGKILL in a stop
 }
@@ -111,9 +116,13 @@ func (job Job) Recipe() (Recipe, error) {
 		return r, err
 	}
 
-	mountOptions, err := mounts(job)
+	mounts, err := mounts(job)
 	if err != nil {
 		return r, err
+	}
+	var mountOptions []string
+	for _, mount := range mounts {
+		mountOptions = append(mountOptions, "-v", mount.String())
 	}
 
 	entry, arguments := program(job)
@@ -231,10 +240,25 @@ func gpuOptions(engine string, job Job) []string {
 	}
 
 	if job.Vendor == vendorAMD && len(devices) > 0 {
-		options = append(options, "--group-add", "video")
+		options = append(options, job.Host.groups(engine)...)
+		// AMD's images ask for these: ROCm's libraries map each other's memory and set memory policies
+		options = append(options, "--cap-add", "SYS_PTRACE", "--security-opt", "seccomp=unconfined")
 	}
 
 	return options
+}
+
+// groups give a container's processes the rights that the device files of AMD's
+// GPUs ask for.
+func (h Host) groups(engine string) []string {
+	if engine == podman && h.Rootless {
+		return []string{"--group-add", "keep-groups"}
+	}
+	groups := []string{"--group-add", "video"}
+	if h.RenderGroup > 0 {
+		groups = append(groups, "--group-add", strconv.Itoa(h.RenderGroup)) // few images know it by name
+	}
+	return groups
 }
 
 func nvidiaOptions(engine string, job Job) []string {
@@ -260,11 +284,22 @@ func nvidiaOptions(engine string, job Job) []string {
 	case value != "":
 		return []string{"--gpus", value}
 	case len(indices) > 0:
+		// An index counts the GPUs that a Slurm job or a cgroup leaves us, and the engine's daemon sees others.
+		if byUUID(job.Devices, len(indices)) {
+			indices = job.Devices
+		}
 		// The client reads the value as CSV: without quotes the comma ends it.
 		return []string{"--gpus", `"device=` + strings.Join(indices, ",") + `"`}
 	}
 
 	return nil
+}
+
+// byUUID reports whether there is an id of NVIDIA's for each of n GPUs.
+func byUUID(ids []string, n int) bool {
+	return len(ids) == n && !slices.ContainsFunc(ids, func(id string) bool {
+		return !strings.HasPrefix(id, "GPU-") && !strings.HasPrefix(id, "MIG-")
+	})
 }
 
 // program splits the command line into what replaces the image's

@@ -7,7 +7,7 @@ import "github.com/benchrig/bench/launchers/recipe"
 // Those that the recipe sets are no loss and not among them.
 func DroppedEnv(environ []string, spec recipe.Spec) []string {
 	kind, ok := Lookup(spec.Launcher)
-	if !ok || kind.External || spec.Container.Image != "" { // a container inherits nothing
+	if !ok || kind.External || spec.Container.Contained() { // a container inherits nothing
 		return nil
 	}
 	command, err := kind.Command(spec)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -54,6 +55,7 @@ type Kind struct {
 	// the server.
 	Entry        []string
 	ImageProgram []string
+	ImageCaches  []container.Cache // what the engine keeps between starts, where its image looks for it
 
 	// WorldSize says how many GPUs one server of this recipe uses by its
 	// parallelism arguments; 0 if it cannot tell.
@@ -92,6 +94,8 @@ type Kind struct {
 	SimKind  string            // the simulated kind that stands in for it; "": the simulator
 	SimArgs  map[string]string // arguments that the simulator acts on, with their names there; "": the same
 	Template string            // starter scenario, YAML
+
+	Image, ImageAMD string // names of its makers' images, for starter scenarios; "": none
 
 	// ServedName is the model name in requests and in the model list.
 	ServedName func(recipe.Spec) string

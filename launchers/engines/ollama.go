@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -21,6 +22,7 @@ func ollamaKind() Kind {
 		Run:         []string{"ollama"},
 		Command:     ollamaCommand,
 		Entry:       []string{"ollama"},
+		ImageCaches: []container.Cache{{Name: "ollama", Path: "/root/.ollama"}},
 		WorldSize:   unknownSize,
 		LoadsLate:   true,
 		NeedsModel:  true,

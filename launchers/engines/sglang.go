@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -23,28 +24,33 @@ func SglangKind() Kind {
 		Command:      sglangCommand,
 		Spellings:    parallelSpellings(),
 		Companions:   sglangCompanions,
+		Image:        "lmsysorg/sglang:latest",
+		ImageAMD:     "lmsysorg/sglang:latest-rocm",
 		Entry:        []string{"sglang"},
 		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
-		WorldSize:    sglangWorldSize,
-		Drafts:       sglangDrafts,
-		Private:      sglangPrivate,
-		NeedsModel:   true,
-		LocalModel:   true,
-		LengthArg:    "context-length",
-		SimArgs:      sglangSimArgs(),
-		Template:     sglangTemplate,
-		Owners:       []string{"sglang"},
-		ServedName:   servedOrModel,
-		HealthPath:   "/health", // generates a token and takes up to 20 s
-		ModelsPath:   "/v1/models",
-		VersionPath:  "/get_server_info",
-		MetricsPath:  "/metrics",
-		Counters:     sglangCounters(),
-		Gauges:       sglangGauges(),
-		Reset:        sglangReset(),
-		Fatal:        sglangFatal(),
-		RequestLog:   torchRequests,
-		Milestones:   sglangMilestones(),
+		ImageCaches: []container.Cache{
+			hubCache(), {Name: "flashinfer", Path: "/root/.cache/flashinfer"}, {Name: "triton", Path: "/root/.triton"},
+		},
+		WorldSize:   sglangWorldSize,
+		Drafts:      sglangDrafts,
+		Private:     sglangPrivate,
+		NeedsModel:  true,
+		LocalModel:  true,
+		LengthArg:   "context-length",
+		SimArgs:     sglangSimArgs(),
+		Template:    sglangTemplate,
+		Owners:      []string{"sglang"},
+		ServedName:  servedOrModel,
+		HealthPath:  "/health", // generates a token and takes up to 20 s
+		ModelsPath:  "/v1/models",
+		VersionPath: "/get_server_info",
+		MetricsPath: "/metrics",
+		Counters:    sglangCounters(),
+		Gauges:      sglangGauges(),
+		Reset:       sglangReset(),
+		Fatal:       sglangFatal(),
+		RequestLog:  torchRequests,
+		Milestones:  sglangMilestones(),
 		Describe: []Description{
 			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{
 				"version": FactVersion, "max_total_num_tokens": FactKVTokens, "internal_states.0.effective_max_running_requests_per_dp": FactSlots,

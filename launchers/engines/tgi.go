@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -19,7 +20,10 @@ func tgiKind() Kind {
 		StopGrace:   90 * time.Second, // it gives each of its processes that long
 		Run:         []string{"text-generation-launcher"},
 		Command:     tgiCommand,
+		Image:       "ghcr.io/huggingface/text-generation-inference:latest",
+		ImageAMD:    "ghcr.io/huggingface/text-generation-inference:latest-rocm",
 		Entry:       []string{"text-generation-launcher"},
+		ImageCaches: []container.Cache{{Name: "text-generation-inference", Path: "/data"}},
 		WorldSize:   tgiWorldSize,
 		Drafts:      tgiDrafts,
 		Private:     tgiPrivate,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -24,9 +25,11 @@ func trtllmKind() Kind {
 		StopGrace:   30 * time.Second,
 		Run:         []string{"trtllm-serve"},
 		Command:     trtllmCommand,
+		Image:       "nvcr.io/nvidia/tensorrt-llm/release:latest",
 		Entry:       []string{"trtllm-serve"},
 		// the images' entry point prepares the container and runs what it is given
 		ImageProgram: []string{"trtllm-serve"},
+		ImageCaches:  []container.Cache{hubCache()},
 		WorldSize:    trtllmWorldSize,
 		NeedsModel:   true,
 		LocalModel:   true,

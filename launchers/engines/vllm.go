@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -45,6 +46,11 @@ func VllmKind() Kind {
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
+	kind.Image, kind.ImageAMD = "vllm/vllm-openai:latest", "vllm/vllm-openai-rocm:latest"
+	kind.ImageCaches = []container.Cache{
+		hubCache(), {Name: "vllm", Path: "/root/.cache/vllm"}, {Name: "flashinfer", Path: "/root/.cache/flashinfer"},
+		{Name: "triton", Path: "/root/.triton"},
+	}
 	kind.Spellings = parallelSpellings()
 	return kind.started()
 }

@@ -38,6 +38,11 @@ func (p *parser) finishContainer(n *schema.Node, sv *scenarios.Server, defaults 
 		sv.Container.Mounts[i] = p.mount(c.Get("mounts").Items[i], mount)
 	}
 
+	p.noTilde(c, "cache")
+	if sv.Container.Cache != "" {
+		sv.Container.Cache = p.abs(sv.Container.Cache)
+	}
+
 	if devices := c.Get("devices"); devices != nil && sv.Container.Devices == nil {
 		sv.Container.Devices = []string{}
 	}

@@ -241,18 +241,26 @@ func TestExamplesAndTemplatesAreRight(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range scenarios.TemplateKinds() {
-		src, err := scenarios.Template(kind)
-		if err != nil {
-			t.Errorf("Template(%s): %v", kind, err)
-			continue
+	home := func(name string) (string, bool) { return "/home/u", name == "HOME" }
+	for _, image := range []bool{false, true} {
+		kinds := scenarios.TemplateKinds()
+		if image {
+			kinds = scenarios.ImageKinds()
 		}
-		s, err := Source(kind+".yaml", src, Options{})
-		if err != nil || len(s.Warnings) > 0 || s.Variants[0].Server.Launcher != kind {
-			t.Errorf("Parse(Template(%s)) = %v, want a sound scenario of that launcher", kind, err)
+		for _, kind := range kinds {
+			src, err := scenarios.Template(kind, image)
+			if err != nil {
+				t.Errorf("Template(%s, %t): %v", kind, image, err)
+				continue
+			}
+			s, err := Source(kind+".yaml", src, Options{LookupEnv: home})
+			if err != nil || len(s.Warnings) > 0 || s.Variants[0].Server.Launcher != kind ||
+				image != (s.Variants[0].Server.Container.Image != "") {
+				t.Errorf("Parse(Template(%s, %t)) = %v, want a sound scenario of that launcher", kind, image, err)
+			}
 		}
 	}
-	if _, err := scenarios.Template("vlm"); err == nil || !strings.Contains(err.Error(), `did you mean "vllm"`) {
+	if _, err := scenarios.Template("vlm", false); err == nil || !strings.Contains(err.Error(), `did you mean "vllm"`) {
 		t.Errorf(`Template(vlm) = %v, want did you mean "vllm"`, err)
 	}
 }

@@ -47,6 +47,13 @@ func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.
 		}
 	}
 
+	// an image of an engine without a daemon is a file or a folder, or an address such as docker://IMAGE
+	if engine := sv.Container.Engine; sv.Container.Image != "" && engine != "" && engine != "docker" &&
+		engine != "podman" && !strings.Contains(sv.Container.Image, "://") {
+		sv.Container.Image = p.abs(sv.Container.Image)
+		s.NeedFile("image", sv.Container.Image, n.Get("container").At("image"))
+	}
+
 	if sv.TLS.CA != "" {
 		sv.TLS.CA = p.abs(sv.TLS.CA)
 		s.NeedFile("tls.ca", sv.TLS.CA, n.Get("tls").At("ca"))

@@ -115,7 +115,7 @@ func TestSchemaOffersNames(t *testing.T) {
 func TestSchemaAcceptsTemplates(t *testing.T) {
 	schema := compiledSchema(t)
 	for _, kind := range scenarios.TemplateKinds() {
-		src, err := scenarios.Template(kind)
+		src, err := scenarios.Template(kind, slices.Contains(scenarios.ImageKinds(), kind))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
@@ -74,7 +75,7 @@ func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) do
 	n := doctor.Need{What: "variant " + life.Variant}
 	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
 	server := sc.Variants[at].Server
-	if server.Container.Image != "" {
+	if container.Options(server.Container).Contained() {
 		return containerNeed(n, server.Container, v)
 	}
 	if len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {

@@ -1,0 +1,44 @@
+package engines
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/recipe"
+)
+
+// hubCache is that of Hugging Face's libraries in images that run as root.
+func hubCache() container.Cache {
+	return container.Cache{Name: "huggingface", Path: "/root/.cache/huggingface"}
+}
+
+// Downloads warns of a container that fetches its model anew with each start:
+// what it downloads goes with it. "": there is nothing to say.
+func Downloads(kind Kind, spec recipe.Spec) string {
+	image, model := spec.Container.Image, spec.Model
+	isHubName := model != "" && !strings.HasPrefix(model, "/") && !strings.HasPrefix(model, ".")
+	if image == "" || !spec.Container.Daemon() || !isHubName || len(kind.ImageCaches) == 0 || spec.Container.Cache != "" {
+		return ""
+	}
+
+	for _, cache := range kind.ImageCaches {
+		if spec.Container.Mounted(cache.Path) {
+			return ""
+		}
+	}
+	for _, name := range []string{"HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "LLAMA_CACHE", "OLLAMA_MODELS"} {
+		if folder, set := spec.Env[name]; set && spec.Container.Mounted(folder) {
+			return ""
+		}
+	}
+
+	token := ""
+	if slices.Contains(kind.ImageCaches, hubCache()) && spec.Env["HF_TOKEN"] == "" {
+		token = `; a gated model also needs env: {HF_TOKEN: "${env:HF_TOKEN}"}`
+	}
+
+	return fmt.Sprintf("container: each start downloads %s again, for what a container downloads goes with it: "+
+		"write cache: ${env:HOME}/.cache below container:%s", model, token)
+}
