@@ -4,6 +4,8 @@
 # The release workflow builds the same with GoReleaser, and RPMs and SBOMs too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+export SOURCE_DATE_EPOCH # in manual pages
 
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo 0)}
 version=${version#v}
