@@ -43,8 +43,8 @@ func TestLimitIsALowerBoundWhereTheClientWasTheLimit(t *testing.T) {
 		run.Steps[i] = doubt(run.Steps[i], results.WarnClientLimit, "the client was the limit")
 	}
 
-	const want = "a meets the targets up to at least (the client was the limit in 10 of 11 steps, so the server may bear " +
-		"more) 20 requests in flight"
+	const want = "a meets the targets up to at least 20 requests in flight (missed at 21; 1 search; the client was the " +
+		"limit in 10 of 11 steps, so the server may bear more)."
 	if got := strings.Join(searchStanding(run).Lines, "\n"); !strings.Contains(got, want) {
 		t.Errorf("verdict %q lacks %q", got, want)
 	}

@@ -172,7 +172,7 @@ func latencyTarget(m []string, unit string) (target, bool) {
 	t := target{name: metricName(m[2]), stat: m[1]}
 	if t.stat == "n" {
 		t.scale = 1
-		return t, unit == "s"
+		return t, unit == "" || unit == "s" // a count; older summary.csv have n_ttft_s
 	}
 
 	switch {

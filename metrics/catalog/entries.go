@@ -5,16 +5,24 @@ import "github.com/benchrig/bench/results"
 // passFigures are those of the measured pass, in the order of summary.csv.
 func passFigures() []Figure {
 	return []Figure{
-		{Name: "asked", Whole: true, pass: count(func(f *results.Figures) int { return f.Asked })},
 		{
-			Name: "completed", Whole: true, pass: count(func(f *results.Figures) int { return f.Completed }),
+			Name: "asked", File: "asked_requests", Whole: true,
+			pass: count(func(f *results.Figures) int { return f.Asked }),
+		},
+		{
+			Name: "completed", File: "completed_requests",
+			Whole: true, pass: count(func(f *results.Figures) int { return f.Completed }),
 			Aliases: []string{"completed", "completed requests", "successful requests"},
 		},
 		{
-			Name: "failed", Whole: true, pass: count(func(f *results.Figures) int { return f.Failed }),
+			Name: "failed", File: "failed_requests",
+			Whole: true, pass: count(func(f *results.Figures) int { return f.Failed }),
 			Aliases: []string{"failed", "failed requests"},
 		},
-		{Name: "unsent", Whole: true, pass: count(func(f *results.Figures) int { return f.Unsent })},
+		{
+			Name: "unsent", File: "unsent_requests", Whole: true,
+			pass: count(func(f *results.Figures) int { return f.Unsent }),
+		},
 		{
 			Name: "duration_s", Unit: "s", pass: func(f *results.Figures) *float64 { return &f.DurationS },
 			Aliases: []string{"benchmark duration", "duration", "duration s"},
@@ -34,27 +42,35 @@ func passFigures() []Figure {
 			pass: func(f *results.Figures) *float64 { return float(f.CachedTokens) },
 		},
 		{
-			Name: "request_throughput", Title: "req/s", Unit: "req/s", Higher: true,
+			Name: "request_throughput", File: "request_throughput_per_s", Title: "req/s", Unit: "req/s", Higher: true,
 			At:       func(f *results.Figures) **float64 { return &f.RequestThroughput },
 			Compared: true, Condition: true, Column: Heading{"req/s", ""},
-			Aliases: []string{"request throughput", "req s", "requests s", "qps"},
+			Aliases: []string{"request throughput", "request throughput per s", "req s", "requests s", "qps"},
 		},
 		{
-			Name: "request_goodput", Title: "goodput req/s", Unit: "req/s", Higher: true, Goals: true,
+			Name: "request_goodput", File: "request_goodput_per_s",
+			Title: "goodput req/s", Unit: "req/s", Higher: true, Goals: true,
 			At:        func(f *results.Figures) **float64 { return &f.RequestGoodput },
-			Condition: true, Drawn: true, Aliases: []string{"request goodput"},
+			Condition: true, Drawn: true, Aliases: []string{"request goodput", "request goodput per s"},
 		},
 		{
-			Name: "output_throughput", Title: "output tok/s", Unit: "tok/s", Higher: true,
+			Name: "output_throughput", File: "output_throughput_tokens_per_s",
+			Title: "output tok/s", Unit: "tok/s", Higher: true,
 			At:       func(f *results.Figures) **float64 { return &f.OutputThroughput },
 			Compared: true, Condition: true, Drawn: true, Column: Heading{"output", "tok/s"},
-			Aliases: []string{"output token throughput", "output throughput", "output tok s", "output tokens s"},
+			Aliases: []string{
+				"output token throughput", "output throughput", "output throughput tokens per s", "output tok s",
+				"output tokens s",
+			},
 		},
 		{
-			Name: "total_token_throughput", Title: "total tok/s", Unit: "tok/s", Higher: true,
+			Name: "total_token_throughput", File: "total_throughput_tokens_per_s",
+			Title: "total tok/s", Unit: "tok/s", Higher: true,
 			At:       func(f *results.Figures) **float64 { return &f.TotalTokenThroughput },
 			Compared: true, Condition: true, Column: Heading{"total", "tok/s"},
-			Aliases: []string{"total token throughput", "total tok s", "total tokens s"},
+			Aliases: []string{
+				"total token throughput", "total throughput tokens per s", "total tok s", "total tokens s",
+			},
 		},
 		{
 			Name: "max_output_tokens_per_s", Unit: "tok/s", Higher: true,
@@ -121,7 +137,10 @@ func hardwareFigures() []Figure {
 			gpus: func(g *results.GPUFigures) *float64 { return g.Pass.AboveIdleJ },
 		},
 		{Name: "energy_counter_j", Unit: "J", gpus: func(g *results.GPUFigures) *float64 { return g.Pass.CounterJ }},
-		{Name: "gpu_busy_mean", gpus: func(g *results.GPUFigures) *float64 { return g.Pass.BusyMean }},
+		{
+			Name: "gpu_busy_mean", File: "gpu_busy_mean_share",
+			gpus: func(g *results.GPUFigures) *float64 { return g.Pass.BusyMean },
+		},
 		{Name: "core_hz_mean", Unit: "Hz", gpus: func(g *results.GPUFigures) *float64 { return g.Pass.CoreHzMean }},
 	}
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/benchrig/bench/results"
@@ -9,7 +10,8 @@ import (
 // Figure is all that is said of a figure of a step in one place. Tables, files,
 // charts, comparisons, conditions and importers take it from here.
 type Figure struct {
-	Name    string // in summary.csv and conditions: "output_throughput", "p99_ttft_s"
+	Name    string // in conditions: "output_throughput", "p99_ttft_s"
+	File    string // in summary.csv, where Name has no unit: "output_throughput_tokens_per_s"
 	Title   string // for people: "p99 TTFT ms"
 	Unit    string // of the shown value: "tok/s", "ms"
 	Group   Group
@@ -110,6 +112,9 @@ func (f Figure) ready() Figure {
 
 	return f
 }
+
+// FileName is the name in summary.csv, which has the unit.
+func (f Figure) FileName() string { return cmp.Or(f.File, f.Name) }
 
 // InFile is the figure as summary.csv has it.
 func (f Figure) InFile(r *results.Result) *float64 {

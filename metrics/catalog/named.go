@@ -44,6 +44,9 @@ func (s Sample) Figure(stat string, p float64) Figure {
 		Whole: stat == "n", Condition: stat != "n", Drawn: slices.Contains(s.drawn, stat),
 	}
 
+	if stat == "n" {
+		f.File = "n_" + s.Name // a count, not seconds
+	}
 	if f.Stat == nil {
 		f.Stat = func(d results.Dist) *float64 { return metrics.At(d, p) }
 	}
@@ -83,7 +86,7 @@ func latencyFigures() []Figure {
 	return all
 }
 
-// Find is a figure by its name in summary.csv.
+// Find is a figure by its name, or by that in summary.csv.
 func Find(name string) (Figure, error) {
 	if parts := timeName().FindStringSubmatch(name); parts != nil {
 		p := 0.0
@@ -99,7 +102,7 @@ func Find(name string) (Figure, error) {
 	}
 
 	all := All(Pass, Shares, Energy, Hardware, Heat, Cost)
-	if at := slices.IndexFunc(all, func(f Figure) bool { return f.Name == name }); at >= 0 {
+	if at := slices.IndexFunc(all, func(f Figure) bool { return f.Name == name || f.FileName() == name }); at >= 0 {
 		return all[at], nil
 	}
 	return Figure{}, fmt.Errorf("figure %q: not known", name)

@@ -126,8 +126,12 @@ func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err 
 	return all, judged, nil
 }
 
-// FigureName takes the names of vLLM's client for ours: "p99_ttft_ms".
+// FigureName takes the names of vLLM's client, and those of summary.csv, for
+// ours: "p99_ttft_ms".
 func FigureName(name string) string {
+	if f, err := catalog.Find(name); err == nil && f.FileName() == name {
+		return f.Name
+	}
 	if stem, ok := strings.CutSuffix(name, "_ms"); ok {
 		return stem + "_s"
 	}

@@ -83,7 +83,7 @@ func csvFields(run *results.Run) []csvField {
 func ofCatalog(figures ...catalog.Figure) []csvField {
 	fields := make([]csvField, len(figures))
 	for i, f := range figures {
-		fields[i] = ofStep(f.Name, func(r *results.Result) string {
+		fields[i] = ofStep(f.FileName(), func(r *results.Result) string {
 			v := f.InFile(r)
 			if v != nil && f.Whole {
 				return strconv.FormatInt(int64(*v), 10)

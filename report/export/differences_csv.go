@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
@@ -65,8 +66,13 @@ func csvRecords(s *versus.Pair) [][]string {
 }
 
 func differenceFields(d compare.Difference) []string {
+	name := d.Figure
+	if f, err := catalog.Find(name); err == nil {
+		name = f.FileName()
+	}
+
 	return []string{
-		d.Figure, strconv.FormatBool(d.Higher), strconv.Itoa(d.Baseline.N), table.Exact(d.Baseline.Mean),
+		name, strconv.FormatBool(d.Higher), strconv.Itoa(d.Baseline.N), table.Exact(d.Baseline.Mean),
 		table.Exact(d.Baseline.SD),
 		strconv.Itoa(d.Candidate.N), table.Exact(d.Candidate.Mean), table.Exact(d.Candidate.SD), table.Exact(d.Delta),
 		table.Exact(d.Low), table.Exact(d.High),
