@@ -296,14 +296,15 @@ func searchStanding(run *results.Run) Standing {
 		}
 		line := fmt.Sprintf("%s: no limit found", text.Clean(variant))
 		if ended > 0 {
-			bound := ""
+			least, why := "", ""
 			if limited, steps := versus.ClientLimited(searches, variant); limited > 0 {
-				bound = fmt.Sprintf("at least (the client was the limit in %d of %s, so the server may bear more) ",
-					limited, text.Count(steps, "step"))
+				least = "at least "
+				why = fmt.Sprintf("; the client was the limit in %d of %s, so the server may bear more", limited,
+					text.Count(steps, "step"))
 			}
-			line = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s)", text.Clean(variant), bound,
+			txt = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s%s)", text.Clean(variant), least,
 				studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed),
-				text.Count(ended, "search"))
+				text.Count(ended, "search"), why)
 		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {
 			line = fmt.Sprintf("%s: %s", text.Clean(variant), studies.EndText(policy, searches[i]))
 		}
