@@ -302,7 +302,7 @@ func searchStanding(run *results.Run) Standing {
 				why = fmt.Sprintf("; the client was the limit in %d of %s, so the server may bear more", limited,
 					text.Count(steps, "step"))
 			}
-			txt = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s%s)", text.Clean(variant), least,
+			line = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s%s)", text.Clean(variant), least,
 				studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed),
 				text.Count(ended, "search"), why)
 		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {
