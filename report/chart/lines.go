@@ -164,8 +164,8 @@ func (f *frame) drawLines(x, y Axis, all []LineSeries, marked bool) {
 	}
 }
 
-// drawTargets draws a line across the plot for each limit, its label at the
-// right end.
+// drawTargets draws a line across the plot for each limit, its label at the left
+// end: figures are near their limits at high loads.
 func (f *frame) drawTargets(all []Target) {
 	for _, t := range all {
 		y := f.y.norm(t.Value)
@@ -176,7 +176,7 @@ func (f *frame) drawTargets(all []Target) {
 		f.strokeAll(look{paint: "bad", dash: []vg.Length{6, 4}}.line(1.4),
 			[][]vg.Point{{{X: f.area.Min.X, Y: at}, {X: f.area.Max.X, Y: at}}})
 		f.c.SetLineDash(nil, 0)
-		f.c.text(vg.Point{X: f.area.Max.X - 2, Y: at + 4}, "end", "n",
+		f.c.text(vg.Point{X: f.area.Min.X + 4, Y: at + 4}, "start", "n",
 			cut(t.Label, tickSize, f.area.Max.X-f.area.Min.X-4))
 	}
 }
