@@ -88,8 +88,11 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 // otherForm says what a file is that its kind of dataset could not read, and
 // which kind reads it; "" where there is nothing to say.
 func otherForm(ctx context.Context, spec Spec, err error) string {
-	if spec.Path == "" || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+	if spec.Path == "" || ctx.Err() != nil {
 		return ""
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "nothing is downloaded: give a file or folder of this machine"
 	}
 	form := table.Sniff(spec.Path)
 	switch {

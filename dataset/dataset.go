@@ -39,6 +39,13 @@ type Spec struct {
 	TemplateTokens   int      // sonnet: tokens that the model's chat template adds to a message
 	BlockLen         int      // trace: tokens of a hashed block; 0: found from the lengths
 	TimeUnitS        float64  // trace: seconds of a time stamp's unit; 0: found from the block length
+	TraceKeys        TraceKeys
+}
+
+// TraceKeys are the keys of a trace's rows; "": timestamp, input_length,
+// output_length and hash_ids.
+type TraceKeys struct {
+	Timestamp, InputLength, OutputLength, HashIDs string
 }
 
 // Whose rules a dataset follows where they changed. CompatNewest adds to those

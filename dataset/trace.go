@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,7 @@ func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	}
 	defer file.Close()
 
-	rows, err := readTrace(ctx, file, spec.N)
+	rows, err := readTrace(ctx, file, spec.N, spec.TraceKeys.orDefault())
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
@@ -81,10 +82,10 @@ func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 }
 
 // readTrace returns the first count rows in the order of their times.
-func readTrace(ctx context.Context, r io.Reader, count int) ([]traceRow, error) {
+func readTrace(ctx context.Context, r io.Reader, count int, keys TraceKeys) ([]traceRow, error) {
 	var rows []traceRow
 	err := table.EachLine(ctx, r, func(number int, _ table.Span, line []byte) error {
-		row, err := parseTraceRow(line)
+		row, err := keys.row(line)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
@@ -114,27 +115,50 @@ func readTrace(ctx context.Context, r io.Reader, count int) ([]traceRow, error) 
 	return rows, nil
 }
 
-func parseTraceRow(line []byte) (traceRow, error) {
-	var l struct {
-		At     *float64 `json:"timestamp"`
-		Input  *int     `json:"input_length"`
-		Output *int     `json:"output_length"`
-		Hashes []uint64 `json:"hash_ids"`
+func (k TraceKeys) orDefault() TraceKeys {
+	return TraceKeys{
+		Timestamp: cmp.Or(k.Timestamp, "timestamp"), InputLength: cmp.Or(k.InputLength, "input_length"),
+		OutputLength: cmp.Or(k.OutputLength, "output_length"), HashIDs: cmp.Or(k.HashIDs, "hash_ids"),
+	}
+}
+
+// row reads one line of a trace.
+func (k TraceKeys) row(line []byte) (traceRow, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return traceRow{}, table.JSONError(err)
 	}
 
-	if err := json.Unmarshal(line, &l); err != nil {
-		return traceRow{}, table.JSONError(err)
+	var l struct {
+		At            *float64
+		Input, Output *int
+		Hashes        []uint64
+	}
+	for _, field := range []struct {
+		key  string
+		into any
+	}{{k.Timestamp, &l.At}, {k.InputLength, &l.Input}, {k.OutputLength, &l.Output}, {k.HashIDs, &l.Hashes}} {
+		text, ok := fields[field.key]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(text, field.into); err != nil {
+			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+				return traceRow{}, fmt.Errorf("%q is a JSON %s", field.key, wrong.Value)
+			}
+			return traceRow{}, fmt.Errorf("%q: %w", field.key, table.JSONError(err))
+		}
 	}
 
 	switch {
 	case l.At == nil || l.Input == nil || l.Output == nil:
-		return traceRow{}, errors.New(`want "timestamp", "input_length" and "output_length"`)
+		return traceRow{}, fmt.Errorf("want %q, %q and %q", k.Timestamp, k.InputLength, k.OutputLength)
 	case !(*l.At >= 0 && *l.At < 1e15):
-		return traceRow{}, fmt.Errorf(`"timestamp" is %v, want 0 or more`, *l.At)
+		return traceRow{}, fmt.Errorf("%q is %v, want 0 or more", k.Timestamp, *l.At)
 	case *l.Input < 1 || *l.Input > maxTokens:
-		return traceRow{}, fmt.Errorf(`"input_length" is %d, want 1 to %d`, *l.Input, maxTokens)
+		return traceRow{}, fmt.Errorf("%q is %d, want 1 to %d", k.InputLength, *l.Input, maxTokens)
 	case *l.Output < 0 || *l.Output > maxTokens:
-		return traceRow{}, fmt.Errorf(`"output_length" is %d, want 0 to %d`, *l.Output, maxTokens)
+		return traceRow{}, fmt.Errorf("%q is %d, want 0 to %d", k.OutputLength, *l.Output, maxTokens)
 	}
 
 	return traceRow{*l.At, *l.Input, max(1, *l.Output), l.Hashes}, nil

@@ -68,7 +68,7 @@ func TestTraceBlocks(t *testing.T) {
 		{name: "neither", line: `{"timestamp": 1, "input_length": 33, "output_length": 4, "hash_ids": [1, 2]}`, err: "set the block length"},
 		{name: "unit", spec: Spec{TimeUnitS: -1}, line: alibaba, err: "time unit -1"},
 	} {
-		rows, err := readTrace(t.Context(), strings.NewReader(c.line), 10)
+		rows, err := readTrace(t.Context(), strings.NewReader(c.line), 10, TraceKeys{}.orDefault())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add(mooncake)
 	f.Add(`{"timestamp": 1e300, "input_length": 1, "output_length": 1, "hash_ids": [18446744073709551615]}`)
 	f.Fuzz(func(t *testing.T, content string) {
-		rows, err := readTrace(t.Context(), strings.NewReader(content), 100)
+		rows, err := readTrace(t.Context(), strings.NewReader(content), 100, TraceKeys{}.orDefault())
 		if err != nil {
 			return
 		}
@@ -194,4 +194,18 @@ func FuzzBurst(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTraceKeys: the rows may name their fields otherwise.
+func TestTraceKeys(t *testing.T) {
+	t.Parallel()
+	keys := TraceKeys{Timestamp: "t", InputLength: "in"}.orDefault()
+	row, err := keys.row([]byte(`{"t":1.5,"in":7,"output_length":3,"hash_ids":[4],"timestamp":"x"}`))
+	if err != nil || row.at != 1.5 || row.input != 7 || row.output != 3 || len(row.hashes) != 1 {
+		t.Errorf("row = %+v, %v", row, err)
+	}
+	if _, err := keys.row([]byte(`{"timestamp":1,"in":7,"output_length":3}`)); err == nil ||
+		!strings.Contains(err.Error(), `want "t", "in" and "output_length"`) {
+		t.Errorf("err = %v, want the missing key", err)
+	}
 }

@@ -28,6 +28,10 @@ const (
 // not followed, as they are not there either.
 func Load(path string) (*Tokenizer, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("load tokenizer: no file or folder %q: %w: nothing is downloaded; give a folder that "+
+			"holds a tokenizer.json, or name no tokenizer, so that the server counts", path, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load tokenizer: %w", err)
 	}

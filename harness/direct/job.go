@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"net/http"
 	"slices"
@@ -61,7 +62,8 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 	job.SetPrompts(set, slices.Repeat(first, max(0, f.Warmups)), result) // as vLLM's client warms up
 	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
-		Ramp: loadspec.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
+		NoReplay: f.NoSelfTimed,
+		Ramp:     loadspec.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
 
 	err = job.SetSending(schedule, set, counter, result)
@@ -193,6 +195,10 @@ func prompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*
 		return nil, step.TokenCounter{}, usage.Mark(err)
 	}
 	counter, err := step.Counter(ctx, f.Dataset.Tokenizer, server)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, counter, usage.Mark(fmt.Errorf("--tokenizer %s: no such file or folder: nothing is downloaded; "+
+			"give a folder that holds a tokenizer.json, or leave --tokenizer out", f.Dataset.Tokenizer))
+	}
 	if err != nil {
 		return nil, counter, usage.Mark(err)
 	}

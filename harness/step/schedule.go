@@ -21,6 +21,7 @@ type Schedule struct {
 	Ramp        spec.Ramp     // without a strategy: none
 	Duration    time.Duration // nothing leaves from then on; 0: the number of prompts decides
 	ReplaySpeed float64       // of a trace; 0: as recorded
+	NoReplay    bool          // a trace's times do not count
 }
 
 func scheduleOf(l scenarios.Load) Schedule {
@@ -48,7 +49,7 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 			asked.Ramp = &results.Ramp{Strategy: s.Ramp.Strategy, StartRPS: s.Ramp.Start, EndRPS: s.Ramp.End}
 			asked.Ramp.Changes = append(asked.Ramp.Changes, changes...)
 		}
-	case math.IsInf(s.Rate, 1) && recorded != nil:
+	case math.IsInf(s.Rate, 1) && recorded != nil && !s.NoReplay:
 		o.Arrivals, err = load.Replay(recorded, cmp.Or(s.ReplaySpeed, 1))
 	case s.Duration > 0 && math.IsInf(s.Rate, 1):
 		o.Repeat = true

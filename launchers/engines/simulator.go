@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -106,7 +107,7 @@ func knownToSimulator(spelling recipe.Spelling, args []recipe.Arg) error {
 			continue
 		}
 		hint := "see bench simulate --help"
-		if near := nearest(name, known); near != "" {
+		if near := text.Nearest(name, known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return fmt.Errorf("args: %s: the simulator has no such option: %s", arg.Name, hint)

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 )
 
@@ -64,7 +63,7 @@ func misspelled(args []recipe.Arg) []Conflict {
 		if slices.Contains(known, name) || slices.Contains(known, strings.TrimPrefix(name, "no-")) {
 			continue
 		}
-		if near := nearest(name, known); near != "" {
+		if near := text.Nearest(name, known); near != "" {
 			found = append(found, Conflict{
 				Arg:     arg.Name,
 				Message: fmt.Sprintf("%s: vllm is not known to have this option: did you mean %s?", arg.Name, near),
@@ -73,15 +72,4 @@ func misspelled(args []recipe.Arg) []Conflict {
 	}
 
 	return found
-}
-
-// nearest is the name that differs from word by a slip or two; "": none does.
-func nearest(word string, names []string) string {
-	best, least := "", 1+min(2, len(word)/4)
-	for _, name := range names {
-		if d := levenshtein.ComputeDistance(word, name); d < least {
-			best, least = name, d
-		}
-	}
-	return best
 }

@@ -8,10 +8,13 @@
 package vllmcli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Parse reads args into f. Names may be written with underscores and cut
@@ -41,12 +44,27 @@ func parse(fs *pflag.FlagSet, args []string) (notes []string, err error) {
 		return nil, err
 	}
 	if err := fs.Parse(spread); err != nil {
-		return nil, err
+		return nil, withHint(fs, err)
 	}
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("argument %q belongs to no flag", fs.Arg(0))
 	}
 	return checkOthers(fs)
+}
+
+// withHint adds the flag that an unknown one resembles.
+func withHint(fs *pflag.FlagSet, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+
+	var names []string
+	fs.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := text.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		return fmt.Errorf("%w, did you mean --%s?", err, near)
+	}
+	return err
 }
 
 // severalValues tells flags after which several values may stand.
@@ -58,17 +76,40 @@ func severalValues(name string) bool {
 // and each of several values with its flag.
 func spread(fs *pflag.FlagSet, args []string) ([]string, error) {
 	var out []string
+	var fields dotted
 	for i := 0; i < len(args); i++ {
 		name, value, hasValue := strings.Cut(args[i], "=")
 		if !strings.HasPrefix(name, "--") || name == "--" {
 			out = append(out, args[i])
 			continue
 		}
-		full, err := fullName(fs, strings.ReplaceAll(name[2:], "_", "-"))
+
+		flag, path, _ := strings.Cut(name[2:], ".")
+		full, err := fullName(fs, strings.ReplaceAll(flag, "_", "-"))
 		if err != nil {
 			return nil, err
 		}
+
 		switch {
+		case isDotted(name[2:]) && takesObject(full):
+			if !hasValue && i+1 == len(args) {
+				return nil, fmt.Errorf("%s needs a value", name)
+			}
+			if !hasValue {
+				i++
+				value = args[i]
+			}
+			if err := fields.set(full, path, value); err != nil {
+				return nil, err
+			}
+		case path != "": // left for the flag package to report
+			out = append(out, args[i])
+		case full == oldDataset && (hasValue || i+1 < len(args)):
+			if !hasValue {
+				i++
+				value = args[i]
+			}
+			out = append(out, "--dataset-name=sharegpt", "--dataset-path="+value)
 		case hasValue:
 			out = append(out, "--"+full+"="+value)
 		case severalValues(full):
@@ -84,7 +125,30 @@ func spread(fs *pflag.FlagSet, args []string) ([]string, error) {
 		}
 	}
 
-	return out, nil
+	return fields.args(out)
+}
+
+// takesObject tells flags whose value is a JSON object.
+func takesObject(name string) bool {
+	switch name {
+	case "extra-body", "chat-template-kwargs", "random-mm-limit-mm-per-prompt", "random-range-ratio":
+		return true
+	}
+	return false
+}
+
+// oldDataset is the flag of 2024 that names a file of ShareGPT.
+const oldDataset = "dataset"
+
+// renamed are flags that had another name in some versions of vLLM's clients,
+// each with the name that they have here.
+func renamed() map[string]string {
+	return map[string]string{
+		"endpoint-type":             "backend",
+		"custom-skip-chat-template": "skip-chat-template",
+		"hf-text-column":            "dataset-field",
+		"speed-bench-config":        "speed-bench-dataset-subset",
+	}
 }
 
 func takesValue(fs *pflag.FlagSet, name string) bool {
@@ -95,7 +159,10 @@ func takesValue(fs *pflag.FlagSet, name string) bool {
 // fullName completes a name that was cut short; an unknown one is left for the
 // flag package to report.
 func fullName(fs *pflag.FlagSet, name string) (string, error) {
-	if fs.Lookup(name) != nil {
+	if now, was := renamed()[name]; was {
+		name = now
+	}
+	if fs.Lookup(name) != nil || name == oldDataset {
 		return name, nil
 	}
 

@@ -176,7 +176,8 @@ func TestDatasetSpec(t *testing.T) {
 
 func TestDatasetSpecRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--dataset-name spec_bench":                                              "want one of random",
+		"--dataset-name spec_bench":                                              "convert it for dataset custom",
+		"--dataset-name no_such":                                                 "want one of random",
 		"--random-range-ratio much":                                              "want a number",
 		"--dataset-name random-mm --random-mm-bucket-config {(1,2,3):1}":         "a video",
 		"--dataset-name random-mm --random-mm-bucket-config {}":                  "want {(height",

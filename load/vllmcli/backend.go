@@ -30,6 +30,18 @@ func backends() []backend {
 	}
 }
 
+// otherBackends are names that vLLM's clients take and this one does not, each
+// with the reason.
+func otherBackends() map[string]string {
+	return map[string]string{
+		"openai-audio": noAudio, "openai-embeddings": noPooling, "openai-embeddings-chat": noPooling,
+		"openai-embeddings-clip": noPooling, "openai-embeddings-vlm2vec": noPooling, "infinity-embeddings": noPooling,
+		"infinity-embeddings-clip": noPooling, "vllm-pooling": noPooling, "vllm-rerank": noPooling,
+		"tensorrt-llm":  "Triton's generate_stream is not spoken: give trtllm-serve's OpenAI API as --backend openai",
+		"deepspeed-mii": "its answers are not streamed: give its OpenAI API as --backend openai",
+	}
+}
+
 const (
 	completionsPath = "/v1/completions"
 	chatPath        = "/v1/chat/completions"
@@ -47,6 +59,9 @@ func BackendNames() string {
 // API is the dialect to speak and the path to send to.
 func (f *Flags) API() (api, path string, err error) {
 	at := slices.IndexFunc(backends(), func(b backend) bool { return b.name == f.Backend })
+	if why, known := otherBackends()[f.Backend]; known {
+		return "", "", fmt.Errorf("--backend %s is not supported: %s", f.Backend, why)
+	}
 	if at < 0 {
 		return "", "", fmt.Errorf("--backend %q: want one of %s", f.Backend, BackendNames())
 	}

@@ -44,7 +44,31 @@ func (f *Flags) check() error {
 	if _, _, err := f.API(); err != nil {
 		return err
 	}
+	if err := f.checkTrace(); err != nil {
+		return err
+	}
 	return f.checkRamp()
+}
+
+// checkTrace holds to vLLM's rules of traces with times.
+func (f *Flags) checkTrace() error {
+	isTrace := f.Dataset.Name == timedTrace
+	switch {
+	case !isTrace && (f.SelfTimed || f.NoSelfTimed):
+		return errors.New("--self-timed and --no-self-timed are for --dataset-name timed_trace")
+	case f.SelfTimed && f.NoSelfTimed:
+		return errors.New("--self-timed and --no-self-timed exclude each other")
+	case isTrace && !f.NoSelfTimed && !math.IsInf(f.RequestRate, 1):
+		return errors.New("requests leave at the trace's times: leave --request-rate out, or give --no-self-timed")
+	case isTrace && !f.NoSelfTimed && f.Ramp != "":
+		return errors.New("requests leave at the trace's times: leave --ramp-up-strategy out, or give --no-self-timed")
+	}
+
+	if isTrace && !f.Dataset.TokenIDs {
+		f.Notes = append(f.Notes, "prompts of timed_trace are sent as text; vLLM's client sends token ids: "+
+			"give --prompt-token-ids to do so, with --tokenizer")
+	}
+	return nil
 }
 
 func (d *DatasetFlags) check() error {
@@ -86,6 +110,10 @@ func (f *Flags) ShownMetrics() ([]string, error) {
 	asked := splitList(f.Metrics)
 	known := []string{"ttft", "tpot", "itl", "e2el"}
 	for _, m := range asked {
+		if m == "client_queue_time" || m == "e2el_including_client_queue" {
+			return nil, fmt.Errorf("--percentile-metrics %s is not supported: --save-detailed writes the waits of all "+
+				"requests as queue_times", m)
+		}
 		if !slices.Contains(known, m) {
 			return nil, fmt.Errorf("--percentile-metrics %q: want some of %s", m, strings.Join(known, ", "))
 		}

@@ -40,7 +40,7 @@ func (f *Flags) Options() (load.Options, error) {
 // its answer to nonsense at once.
 func (f *Flags) ignoreEOS() bool {
 	random := f.Dataset.Name == "random" || f.Dataset.Name == "random-mm"
-	return f.Request.IgnoreEOS || random && f.Dataset.Compat != dataset.CompatVLLM06
+	return f.Request.IgnoreEOS || f.Dataset.Name == timedTrace || random && f.Dataset.Compat != dataset.CompatVLLM06
 }
 
 // sampling are the parameters that were given.
@@ -79,9 +79,31 @@ func (f *Flags) body(api string) (map[string]any, error) {
 		}
 		fields["logprobs"] = f.Request.Logprobs
 	}
+	if err := f.templateFields(api, fields); err != nil {
+		return nil, err
+	}
 	extra, err := f.Request.Extra()
 	maps.Copy(fields, extra)
 	return fields, err
+}
+
+// templateFields adds what --chat-template-kwargs asks for. vLLM's client fills
+// in the template itself; here the server does, so the server gets the values.
+func (f *Flags) templateFields(api string, fields map[string]any) error {
+	text := f.Request.Template
+	if text == "" {
+		return nil
+	}
+
+	var values map[string]any
+	switch err := decodeObject(text, &values); {
+	case err != nil:
+		return fmt.Errorf("--chat-template-kwargs %q: %w", text, err)
+	case api != "chat":
+		return fmt.Errorf("--chat-template-kwargs is for --backend openai-chat: prompts of %s get no template", api)
+	}
+	fields["chat_template_kwargs"] = values
+	return nil
 }
 
 // Rate is the request rate, nil where all are sent at once.

@@ -1,6 +1,7 @@
 package vllmcli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -46,6 +47,10 @@ type DatasetFlags struct {
 	Field                     string // column of the file; "": found by its name
 	HFOutputLen               int
 	Turns                     int
+
+	TraceBlock int     // timed_trace: tokens of a hashed block; 0: vLLM's default
+	TraceUnitS float64 // timed_trace: seconds of a time stamp's unit; 0: vLLM's default
+	TraceKeys  dataset.TraceKeys
 }
 
 // AddFlags defines the flags of datasets, for load and for dataset build.
@@ -104,12 +109,34 @@ func (d *DatasetFlags) addFiles(fs *pflag.FlagSet) {
 	fs.StringVar(&d.Field, "dataset-field", "",
 		"hf, tok_inputs: `column` that prompts stand in (default: found by its name; not in vLLM)")
 	fs.IntVar(&d.Turns, "turns", 0, "sharegpt, hf, conversation: turns of the user in each (not in vLLM)")
+	d.addTrace(fs)
 }
+
+// addTrace defines the flags of traces with times.
+func (d *DatasetFlags) addTrace(fs *pflag.FlagSet) {
+	fs.IntVar(&d.TraceBlock, "timed-trace-chunk-hash-size", 0,
+		"timed_trace: tokens of a hashed block (default 16; trace: found from the lengths)")
+	fs.Float64Var(&d.TraceUnitS, "timed-trace-sec-multiplier", 0,
+		"timed_trace: seconds of a time stamp's unit (default 1; trace: found from the block)")
+	k := &d.TraceKeys
+	fs.StringVar(&k.Timestamp, "timed-trace-label-timestamp", "timestamp", "timed_trace: `key` of the time stamp")
+	fs.StringVar(&k.InputLength, "timed-trace-label-input-length", "input_length",
+		"timed_trace: `key` of the prompt's tokens")
+	fs.StringVar(&k.OutputLength, "timed-trace-label-output-length", "output_length",
+		"timed_trace: `key` of the answer's tokens")
+	fs.StringVar(&k.HashIDs, "timed-trace-label-hash-ids", "hash_ids", "timed_trace: `key` of the blocks' hashes")
+}
+
+// timedTrace is vLLM's name for traces with times.
+const timedTrace = "timed_trace"
 
 // kindOf is the kind of package dataset that a name stands for.
 func kindOf(name string) string {
-	if name == "random-mm" {
+	switch name {
+	case "random-mm":
 		return "random_mm"
+	case timedTrace:
+		return "trace"
 	}
 	return name
 }
@@ -120,11 +147,28 @@ func DatasetNames() []string {
 	if at := slices.Index(names, "random_mm"); at >= 0 {
 		names[at] = "random-mm"
 	}
+	if at := slices.Index(names, "trace"); at >= 0 {
+		names = slices.Insert(names, at, timedTrace)
+	}
 	return names
+}
+
+// otherDatasets are names that vLLM's clients take and this one does not, each
+// with the reason.
+func otherDatasets() map[string]string {
+	const media = "files of images and audio are not read: random-mm makes images up"
+	return map[string]string{
+		"spec_bench": noSpecBench, "speed_bench": noSpeedy, "speed-bench": noSpeedy,
+		"random-rerank": noPooling, "custom_image": media, "custom_audio": media, "custom_mm": media,
+		"txt-slices": "see --dataset-name text, which cuts any text",
+	}
 }
 
 // Spec is the dataset that the flags ask for.
 func (d *DatasetFlags) Spec() (dataset.Spec, error) {
+	if why, known := otherDatasets()[d.Name]; known {
+		return dataset.Spec{}, fmt.Errorf("--dataset-name %s is not supported: %s", d.Name, why)
+	}
 	if !slices.Contains(DatasetNames(), d.Name) {
 		return dataset.Spec{}, fmt.Errorf("--dataset-name %q: want one of %s", d.Name,
 			strings.Join(DatasetNames(), ", "))
@@ -181,8 +225,14 @@ func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	case "text", "conversation":
 		s.InputLen, s.OutputLen, s.Shuffle = d.RandomInputLen, d.RandomOutputLen, false
 		return d.rangeRatio(s)
-	case "burstgpt", "trace":
+	case "burstgpt":
 		s.TokenIDs, s.Shuffle = d.TokenIDs, false
+	case "trace", timedTrace:
+		s.TokenIDs, s.Shuffle, s.TraceKeys = d.TokenIDs, false, d.TraceKeys
+		s.BlockLen, s.TimeUnitS = d.TraceBlock, d.TraceUnitS
+		if d.Name == timedTrace { // vLLM's defaults
+			s.BlockLen, s.TimeUnitS = cmp.Or(d.TraceBlock, 16), cmp.Or(d.TraceUnitS, 1)
+		}
 	case "hf":
 		s.Subset, s.OutputLen, s.Field = d.HFSubset, d.HFOutputLen, d.Field
 	case "tok_inputs":

@@ -30,6 +30,8 @@ type Flags struct {
 	Ramp           string // "", "linear", "exponential"
 	RampStart      int
 	RampEnd        int
+	SelfTimed      bool // requests leave at the trace's times; the default of timed_trace
+	NoSelfTimed    bool // they do not
 	Warmups        int
 	Transport      string
 	Duration       time.Duration // 0: until all prompts are answered
@@ -62,6 +64,7 @@ type RequestFlags struct {
 	IgnoreEOS   bool
 	Headers     []string
 	ExtraBody   string
+	Template    string // JSON; "": none
 	IDPrefix    string
 	Logprobs    int
 	Temperature float64
@@ -110,6 +113,8 @@ func (f *Flags) addTraffic(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Ramp, "ramp-up-strategy", "", "raise the rate from request to request: linear or exponential")
 	fs.IntVar(&f.RampStart, "ramp-up-start-rps", 0, "first rate of the ramp, requests a second")
 	fs.IntVar(&f.RampEnd, "ramp-up-end-rps", 0, "last rate of the ramp")
+	fs.BoolVar(&f.SelfTimed, "self-timed", false, "timed_trace: requests leave at the trace's times; the default")
+	fs.BoolVar(&f.NoSelfTimed, "no-self-timed", false, "timed_trace: they leave by --request-rate")
 	fs.IntVar(&f.Warmups, "num-warmups", 0, "requests before the measured ones, copies of the first prompt as in vLLM")
 	fs.DurationVar(&f.Duration, "duration", 0,
 		"stop sending after this time; prompts are repeated until then (not in vLLM)")
@@ -132,6 +137,8 @@ func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
 		"let answers run to their length; always on for the random datasets, as in vLLM")
 	fs.StringArrayVar(&r.Headers, "header", nil, "`KEY=VALUE` ...: further HTTP headers")
 	fs.StringVar(&r.ExtraBody, "extra-body", "", "`JSON` object of further body fields, merged last")
+	fs.StringVar(&r.Template, "chat-template-kwargs", "",
+		"`JSON` object for the chat template; it is sent to the server, which applies the template")
 	fs.StringVar(&r.IDPrefix, "request-id-prefix", "", "beginning of each request's id")
 	fs.IntVar(&r.Logprobs, "logprobs", 0, "log probabilities to ask for with each token")
 	fs.Float64Var(&r.Temperature, "temperature", 0, "sampling temperature (default: none is sent)")

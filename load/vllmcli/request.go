@@ -56,14 +56,22 @@ func (r *RequestFlags) Extra() (map[string]any, error) {
 	if r.ExtraBody == "" {
 		return nil, nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader([]byte(r.ExtraBody)))
-	decoder.UseNumber()
 	var fields map[string]any
-	if err := decoder.Decode(&fields); err != nil {
-		return nil, fmt.Errorf("--extra-body %q: want a JSON object: %w", r.ExtraBody, err)
-	}
-	if rest, _ := io.ReadAll(decoder.Buffered()); decoder.More() || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, fmt.Errorf("--extra-body %q: text follows the JSON object: %q", r.ExtraBody, bytes.TrimSpace(rest))
+	if err := decodeObject(r.ExtraBody, &fields); err != nil {
+		return nil, fmt.Errorf("--extra-body %q: %w", r.ExtraBody, err)
 	}
 	return fields, nil
+}
+
+// decodeObject reads one JSON object, numbers as they are written.
+func decodeObject(text string, into *map[string]any) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("want a JSON object: %w", err)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); decoder.More() || len(bytes.TrimSpace(rest)) > 0 {
+		return fmt.Errorf("text follows the JSON object: %q", bytes.TrimSpace(rest))
+	}
+	return nil
 }
