@@ -303,7 +303,7 @@ func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []att
 	}
 
 	failed := n.launches[planned.ID]
-	if n.halted.why == nil && failure.Class.Retryable() && retriesLeft(n.Scenario, failed, failure.Class) {
+	if failure.Class.Retryable() && n.mayRetry(ctx, planned.VariantIndex, failed, failure.Class) {
 		n.launches[planned.ID] = append(failed, failure.Class)
 		for i := range pending {
 			pending[i] = pending[i].afterLaunch(*failure)
@@ -364,7 +364,7 @@ func (n *run) conclude(ctx context.Context, planned plan.Life, a attempt, result
 	if result.Verdict != results.Failed {
 		why = n.monitor.MustRepeat(result)
 	}
-	if why != nil && n.blocked(ctx, planned.VariantIndex) == nil && retriesLeft(n.Scenario, a.failed, why.Class) {
+	if why != nil && n.mayRetry(ctx, planned.VariantIndex, a.failed, why.Class) {
 		return []attempt{a.again(*why)}, n.closeAttempt(result, true)
 	}
 	return nil, n.finish(planned, result)

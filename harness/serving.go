@@ -69,8 +69,8 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 		}
 		m.budget.pace.step(a.Step, time.Since(began), result.Verdict != results.Failed)
 
-		if result.Verdict == results.Failed && ctx.Err() == nil && m.halted.why == nil &&
-			retriesLeft(m.Scenario, a.failed, result.Failure.Class) {
+		if result.Verdict == results.Failed &&
+			m.mayRetry(ctx, planned.VariantIndex, a.failed, result.Failure.Class) {
 			pending[0] = a.again(*result.Failure)
 			return pending, m.closeAttempt(result, true)
 		}
@@ -100,8 +100,7 @@ func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []st
 	result *results.Result,
 ) *results.Failure {
 	why := m.monitor.MustRepeat(result)
-	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) ||
-		!retriesLeft(m.Scenario, a.failed, why.Class) {
+	if why == nil || anyDead(servers) || !m.mayRetry(ctx, planned.VariantIndex, a.failed, why.Class) {
 		return nil //nolint:nilerr // why is a reason to repeat, which is declined here
 	}
 	return why

@@ -24,15 +24,37 @@ const (
 // Slurm says how a run is submitted to a Slurm cluster. Texts are handed to
 // sbatch as they stand; "" leaves the cluster's default.
 type Slurm struct {
-	Partition  string
-	Account    string
-	QOS        string
-	Gres       string
-	Constraint string
-	Time       time.Duration // limit of a job; 0: the partition's
-	Grace      time.Duration // before that limit a job ends what it does, and is queued again
-	Nodes      Nodes
-	AtOnce     int      // jobs that may run at the same time; 0: as many as there is room for
-	Options    []string // further options of sbatch
-	Setup      []string // lines of shell that run on the node before bench
+	Sbatch  map[string]string // values by the names of SbatchKeys
+	Time    time.Duration     // limit of a job; 0: the partition's
+	Grace   time.Duration     // before that limit a job ends what it does, and is queued again
+	Nodes   Nodes
+	AtOnce  int      // jobs that may run at the same time; 0: as many as there is room for
+	Options []string // further options of sbatch
+	Setup   []string // lines of shell that run on the node before bench
+}
+
+// SbatchKey is an option of sbatch that has a key of its own.
+type SbatchKey struct{ Name, Doc string }
+
+// SbatchKeys are all of them, in the order of a job's script. A new option is a
+// line here.
+func SbatchKeys() []SbatchKey {
+	return []SbatchKey{
+		{"partition", "Of sbatch."},
+		{"account", "Of sbatch."},
+		{"qos", "Of sbatch."},
+		{"gres", "Of sbatch: what each job gets, such as gpu:8."},
+		{"constraint", "Of sbatch: features that a node must have."},
+	}
+}
+
+// SbatchWords are the options that have keys of their own, as words for sbatch.
+func (s Slurm) SbatchWords() []string {
+	var words []string
+	for _, key := range SbatchKeys() {
+		if value := s.Sbatch[key.Name]; value != "" {
+			words = append(words, "--"+key.Name+"="+value)
+		}
+	}
+	return words
 }

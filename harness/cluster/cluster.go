@@ -217,8 +217,7 @@ func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupAr
 		Name: slurm.JobName(run), Tasks: len(groups), Nodes: groups[0].Nodes, AtOnce: s.AtOnce, After: after,
 		Dir: dir, Output: filepath.Join(strings.ReplaceAll(dir, "%", "%%"), results.JobsName, "%A_%a.out"),
 		Argv: slices.Concat(argv, []string{dir}, groups.ids()), Setup: s.Setup,
-		Partition: s.Partition, Account: s.Account, QOS: s.QOS, Gres: s.Gres, Constraint: s.Constraint,
-		Options: s.Options, Time: s.Time, Grace: s.Grace,
+		Options: s.SbatchWords(), Further: s.Options, Time: s.Time, Grace: s.Grace,
 	}.Script()
 }
 

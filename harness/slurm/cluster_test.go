@@ -32,7 +32,7 @@ func TestClientOnACluster(t *testing.T) {
 	}
 	hostile := `it's "$HOME" * %A \`
 	array := slurm.Array{
-		Name: slurm.JobName("r1"), Tasks: 3, AtOnce: 2, Dir: dir, Output: filepath.Join(dir, "%a.out"), Gres: "gpu:1", Time: time.Hour,
+		Name: slurm.JobName("r1"), Tasks: 3, AtOnce: 2, Dir: dir, Output: filepath.Join(dir, "%a.out"), Options: []string{"--gres=gpu:1"}, Time: time.Hour,
 		Setup: []string{"greeting=hello; export greeting"},
 		Argv:  []string{"/bin/sh", "-c", `echo "$greeting $1 gpu=$CUDA_VISIBLE_DEVICES"; if [ $SLURM_ARRAY_TASK_ID != 0 ]; then exec sleep 600; fi`, "sh", hostile},
 	}

@@ -22,9 +22,8 @@ type Array struct {
 	Setup  []string // lines of shell before it
 	Nodes  int      // of each job, the command runs on the first; 0: 1
 
-	Partition, Account, QOS, Gres, Constraint string // "": the cluster's
-	Options                                   []string
-	Time                                      time.Duration // limit of a job; 0: the partition's
+	Options, Further []string      // of sbatch, before and after those that are made here
+	Time             time.Duration // limit of a job; 0: the partition's
 	// before that limit SIGUSR1 is sent to the command; 0: never
 	Grace time.Duration
 }
@@ -83,29 +82,20 @@ func (a Array) options() []string {
 		options = append(options, fmt.Sprintf("--signal=B:USR1@%d", int(a.Grace.Seconds())))
 	}
 
-	for _, o := range []struct{ name, value string }{
-		{"partition", a.Partition}, {"account", a.Account}, {"qos", a.QOS}, {"gres", a.Gres}, {
-			"constraint",
-			a.Constraint,
-		}, {"time", limit(a.Time)},
-	} {
-		if o.value != "" {
-			options = append(options, "--"+o.name+"="+o.value)
-		}
+	options = append(options, a.Options...)
+	if a.Time > 0 {
+		options = append(options, "--time="+limit(a.Time))
 	}
 
 	if a.After != "" {
 		options = append(options, "--dependency=afterany:"+a.After)
 	}
 
-	return slices.Concat(options, a.Options)
+	return append(options, a.Further...)
 }
 
 // limit is a time as sbatch reads it: days-hours:minutes:seconds.
 func limit(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
 	const hoursOfDay = 24
 	s := int(d.Round(time.Second).Seconds())
 	hours := s / int(time.Hour/time.Second)

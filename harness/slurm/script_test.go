@@ -32,7 +32,7 @@ func TestScript(t *testing.T) {
 			"all of it",
 			Array{
 				Name: "bench-r", Tasks: 12, AtOnce: 2, After: "7", Dir: "/a b", Output: "/a b/%a", Argv: []string{"it's"}, Setup: []string{"module load rocm"},
-				Partition: "p", Account: "a", QOS: "q", Gres: "gpu:8", Constraint: "x&y", Options: []string{"--exclusive"}, Time: 49*time.Hour + 90*time.Second, Grace: 2 * time.Minute,
+				Options: []string{"--partition=p", "--account=a", "--qos=q", "--gres=gpu:8", "--constraint=x&y"}, Further: []string{"--exclusive"}, Time: 49*time.Hour + 90*time.Second, Grace: 2 * time.Minute,
 			},
 			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-11%2\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
 				"#SBATCH --chdir=\"/a b\"\n#SBATCH --output=\"/a b/%a\"\n#SBATCH --signal=B:USR1@120\n#SBATCH --partition=p\n#SBATCH --account=a\n#SBATCH --qos=q\n" +

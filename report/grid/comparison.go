@@ -22,7 +22,6 @@ const (
 	ThrottleMark = "!"
 	LeadMark     = "?" // better than the ranked rows of its load point, and not ranked
 	Simulated    = " [sim]"
-	thinLegend   = ThinMark + " too few samples for the percentile (p99 needs 1000); never ranked"
 	gapsLegend   = chunksMark + " time between chunks of several tokens, not between tokens; never ranked"
 	leadLegend   = LeadMark + " better than every ranked row of its load point, but not ranked (see verdict and " +
 		"marks): nothing is best there"
@@ -132,7 +131,8 @@ func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
 		{LeadMark, leadLegend},
-		{ThinMark, thinLegend},
+		{ThinMark, fmt.Sprintf("%s too few samples for the percentile (p99 needs %d); never ranked", ThinMark,
+			metrics.SamplesFor(99))},
 		{chunksMark, gapsLegend},
 		{ThrottleMark, throttleLegend},
 		{ExtrapolatedMark, ExtrapolatedLegend},

@@ -25,7 +25,7 @@ func TestSlurm(t *testing.T) {
 			name: "all of it", text: "slurm: {partition: p, account: a, qos: q, gres: \"gpu:8\", constraint: \"a&b\", time: 90m, grace: 0, nodes: same, at-once: 3, " +
 				"options: [--exclusive, --mem=64G], setup: [module load rocm]}\n",
 			want: scenarios.Slurm{
-				Partition: "p", Account: "a", QOS: "q", Gres: "gpu:8", Constraint: "a&b", Time: 90 * time.Minute, Nodes: scenarios.SameNode, AtOnce: 3,
+				Sbatch: map[string]string{"partition": "p", "account": "a", "qos": "q", "gres": "gpu:8", "constraint": "a&b"}, Time: 90 * time.Minute, Nodes: scenarios.SameNode, AtOnce: 3,
 				Options: []string{"--exclusive", "--mem=64G"}, Setup: []string{"module load rocm"},
 			},
 		},

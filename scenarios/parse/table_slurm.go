@@ -2,6 +2,7 @@ package parse
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,14 +40,7 @@ func slurmBlock() schema.Block[scenarios.Slurm] {
 			"of one variant. Each runs bench on its node.",
 		Example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load " +
 			"rocm/6.2]\noptions: [--exclusive]\n",
-		Fields: []schema.Field[scenarios.Slurm]{
-			sbatchText("partition", "Of sbatch.", func(s *scenarios.Slurm) *string { return &s.Partition }),
-			sbatchText("account", "Of sbatch.", func(s *scenarios.Slurm) *string { return &s.Account }),
-			sbatchText("qos", "Of sbatch.", func(s *scenarios.Slurm) *string { return &s.QOS }),
-			sbatchText("gres", "Of sbatch: what each job gets, such as gpu:8.",
-				func(s *scenarios.Slurm) *string { return &s.Gres }),
-			sbatchText("constraint", "Of sbatch: features that a node must have.",
-				func(s *scenarios.Slurm) *string { return &s.Constraint }),
+		Fields: append(sbatchKeys(), []schema.Field[scenarios.Slurm]{
 			schema.DurationKey("time", "Limit of one job; 0 is that of the partition.",
 				func(s *scenarios.Slurm) *time.Duration { return &s.Time }).Or("0"),
 			schema.DurationKey("grace", "So long before its limit a job stops its servers and is queued again for "+
@@ -62,18 +56,29 @@ func slurmBlock() schema.Block[scenarios.Slurm] {
 				schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
 			schema.FreeKey("setup", "Lines of shell that run on the node before bench, such as module load.",
 				schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
-		},
+		}...),
 	}
 }
 
-func sbatchText(key, doc string, at func(*scenarios.Slurm) *string) schema.Field[scenarios.Slurm] {
+func sbatchKeys() []schema.Field[scenarios.Slurm] {
+	var fields []schema.Field[scenarios.Slurm]
+	for _, key := range scenarios.SbatchKeys() {
+		fields = append(fields, sbatchText(key.Name, key.Doc))
+	}
+	return fields
+}
+
+func sbatchText(key, doc string) schema.Field[scenarios.Slurm] {
 	return schema.FreeKey(key, doc, schema.Simple(schema.TextShape),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
 			if v, ok := r.Text(n); ok {
 				if strings.ContainsFunc(v, isControl) {
 					r.Fail(n.Pos, "%s is %s, which is more than one line", r.Key(), n.Shown())
 				}
-				*at(s) = v
+				if s.Sbatch == nil {
+					s.Sbatch = map[string]string{}
+				}
+				s.Sbatch[key] = v
 			}
 		}).DefaultNote("the cluster's")
 }
@@ -89,10 +94,13 @@ var ownOptions = map[string]string{
 		"run's folder", "--error": "it goes into the run's folder",
 	"--signal": "grace: sets it", "--requeue": "bench sets it", "--no-requeue": "resume takes care of it",
 	"--parsable": "bench sets it", "--wrap": "setup: takes lines of shell",
-	"--partition": "partition: sets it", "--account": "account: sets it", "--qos": "qos: sets it",
-	"--gres": "gres: sets it", "--constraint": "constraint: sets it", "--time": "time: sets it",
+	"--time":      "time: sets it",
 	"--open-mode": "bench sets it", "--chdir": "jobs run in the run's folder", "--nodes": "a job has one node",
 	"--ntasks": "a job has one task", "--wait": "bench waits itself",
+}
+
+func isSbatchKey(name string) bool {
+	return slices.ContainsFunc(scenarios.SbatchKeys(), func(k scenarios.SbatchKey) bool { return k.Name == name })
 }
 
 func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
@@ -107,7 +115,11 @@ func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
 			continue
 		}
 		name, _, _ := strings.Cut(option, "=")
-		switch why := ownOptions[name]; {
+		why := ownOptions[name]
+		if key := strings.TrimPrefix(name, "--"); isSbatchKey(key) {
+			why = key + ": sets it"
+		}
+		switch {
 		case why != "":
 			r.Fail(it.Pos, "option %s does not go here: %s", it.Shown(), why)
 		case !sbatchOption.MatchString(option):
