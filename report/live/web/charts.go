@@ -35,10 +35,19 @@ func resultRows(results []live.Result) []resultRow {
 	return rows
 }
 
+// drawnChart is a chart for wide screens and the same for phones.
+type drawnChart struct{ Wide, Narrow template.HTML }
+
+// Widths of charts, in pixels.
+const (
+	wideChart  = 560
+	phoneChart = 330
+)
+
 // chartsOf draws the results so far: throughput against speed per user, and
 // throughput over the load. A chart that cannot be drawn is left out.
-func chartsOf(v live.View) []template.HTML {
-	const width, height = 560, 240
+func chartsOf(v live.View) []drawnChart {
+	const width, height = wideChart, 240
 	results := v.Results()
 	if len(results) == 0 {
 		return nil
@@ -82,15 +91,24 @@ func chartsOf(v live.View) []template.HTML {
 		scatter.Series, lines.Series = append(scatter.Series, points), append(lines.Series, line)
 	}
 
-	var drawn []template.HTML
-	if svg, err := chart.Scatter(scatter); err == nil {
-		drawn = append(drawn, svg)
-	}
-	if svg, err := chart.Lines(lines); err == nil {
-		drawn = append(drawn, svg)
-	}
+	return slices.DeleteFunc([]drawnChart{
+		twice(&scatter.Head, func() (template.HTML, error) { return chart.Scatter(scatter) }),
+		twice(&lines.Head, func() (template.HTML, error) { return chart.Lines(lines) }),
+	}, func(d drawnChart) bool { return d.Wide == "" || d.Narrow == "" })
+}
 
-	return drawn
+// twice draws a chart at both widths; what cannot be drawn is empty.
+func twice(head *chart.Head, draw func() (template.HTML, error)) drawnChart {
+	wide, err := draw()
+	if err != nil {
+		return drawnChart{}
+	}
+	head.ID, head.Width = head.ID+"-narrow", phoneChart
+	narrow, err := draw()
+	if err != nil {
+		return drawnChart{}
+	}
+	return drawnChart{wide, narrow}
 }
 
 var loadNumber = regexp.MustCompile(`^[a-z-]*([0-9]+(?:\.[0-9]+)?)$`)

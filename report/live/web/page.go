@@ -24,7 +24,7 @@ type pageData struct {
 	LogAll string
 	Doubts []string
 	Styles template.CSS // of the charts
-	Charts []template.HTML
+	Charts []drawnChart
 	Sofar  []resultRow
 	Share  *int // per thousand
 }

@@ -346,7 +346,7 @@ func TestPageHasResultsSoFar(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<h2>Results so far</h2>", `<td class="n">123.4</td>`, `<svg xmlns=`, "Throughput against speed per user",
-		"Output tokens per second over the load",
+		"Output tokens per second over the load", `class="narrow"><svg xmlns=`, `viewBox="0 0 330 `,
 	} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page lacks %q", want)
