@@ -2,7 +2,9 @@ package launchers
 
 import (
 	"context"
+	"slices"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/results"
 )
@@ -24,4 +26,27 @@ func (s *Server) Intruder(ctx context.Context) *results.Failure {
 		}
 	}
 	return nil
+}
+
+// PortHolders are the server's own processes that hold a socket listening on its
+// port, as far as can be seen.
+func (s *Server) PortHolders() []results.Member {
+	if s.process == nil {
+		return nil
+	}
+	tree, err := s.process.Tree()
+	if err != nil {
+		return nil
+	}
+
+	var holders []results.Member
+	for _, l := range proc.System.Listeners(s.spec.Port) {
+		for _, p := range tree {
+			holder := results.Member{PID: p.PID, StartTime: p.StartTime}
+			if !slices.Contains(holders, holder) && proc.System.OwnsSocket(p.PID, l.Inode) {
+				holders = append(holders, holder)
+			}
+		}
+	}
+	return holders
 }

@@ -49,7 +49,7 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
 	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput, results.WarnClientLate, results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
-		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused:
+		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused, results.WarnReplaced:
 		return true
 	case results.WarnShortOutput:
 		return e.Asked.IgnoreEOS // else the answers' own ends are the work asked for

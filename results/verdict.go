@@ -159,6 +159,7 @@ const (
 	WarnBuffered       WarningCode = "buffered"            // chunks arrive in bursts: something between holds them back
 	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike
 	WarnDataset        WarningCode = "dataset"             // how the prompts were made differs from what was asked
+	WarnReplaced       WarningCode = "worker-replaced"     // a process behind the server's port ended, and another took its place
 	WarnPaused         WarningCode = "paused"              // this program was stopped, or the machine slept, during the step
 	WarnPausedStart    WarningCode = "paused-start"        // the same while the servers were started
 	WarnRequestRate    WarningCode = "rate-not-reached"    // the asked request rate was not achieved

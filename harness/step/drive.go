@@ -89,13 +89,14 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 	}
 	out.last = warm
 	if err == nil {
-		before := counters(ctx, j.Servers)
+		before, holders := counters(ctx, j.Servers), portHolders(j.Servers)
 		j.Live.BeginPass(result.Asked)
 		out, err = j.drive(ctx)
 		j.Live.Enter(results.LiveFinishing, 0, "")
 		err = errors.Join(err, j.EndWatch(out, result))
 		after := settledCounters(ctx, j.Servers, before, out.records)
 		out.counters, spoiled = changes(before, after), countersWentBack(j.Servers, before, after, result.ServerMetrics)
+		warnReplaced(result, j.Servers, holders)
 		if other := answeredByOthers(ctx, j.Servers); other != nil {
 			spoiled = other
 		}

@@ -2,6 +2,8 @@ package step
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/benchrig/bench/results"
 )
@@ -17,4 +19,48 @@ func answeredByOthers(ctx context.Context, servers []Server) *results.Failure {
 		}
 	}
 	return nil
+}
+
+// holdsPort is a Server that knows which of its processes listen on its port.
+type holdsPort interface{ PortHolders() []results.Member }
+
+// portHolders are those of each server; nil where they cannot be seen.
+func portHolders(servers []Server) [][]results.Member {
+	all := make([][]results.Member, len(servers))
+	for i, s := range servers {
+		if h, ok := s.(holdsPort); ok {
+			all[i] = h.PortHolders()
+		}
+	}
+	return all
+}
+
+// warnReplaced adds a warning for each server behind whose port a process has ended
+// during a pass and another has taken its place.
+func warnReplaced(result *results.Result, servers []Server, before [][]results.Member) {
+	for i, now := range portHolders(servers) {
+		without := func(all, others []results.Member) []results.Member {
+			return slices.DeleteFunc(slices.Clone(all), func(m results.Member) bool { return slices.Contains(others, m) })
+		}
+		gone, come := without(before[i], now), without(now, before[i])
+		if len(gone) == 0 || len(come) == 0 {
+			continue
+		}
+		result.Warnings = append(result.Warnings, results.Warning{
+			Code: results.WarnReplaced,
+			Message: fmt.Sprintf("the process behind %s was replaced during the pass: %s ended, %s took its place",
+				servers[i].Info().BaseURL, pids(gone), pids(come)),
+		})
+	}
+}
+
+func pids(members []results.Member) string {
+	text := "pid"
+	for i, m := range members {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %d", m.PID)
+	}
+	return text
 }

@@ -55,7 +55,7 @@ func streamFaults() []fault {
 		{stage: serve, kind: "slow", name: "a header that drips for ever", engine: request(fakeengine.FaultDribble), scenario: hasty, verdict: failed, class: results.FailRequests},
 		{stage: serve, kind: "slow", name: "comments for ever and no token", engine: request(fakeengine.FaultComments), scenario: hasty, verdict: failed, class: results.FailRequests},
 		{stage: serve, kind: "flood", name: "bytes that are no events", engine: request(fakeengine.FaultGarbage), verdict: failed, class: results.FailRequests},
-		{stage: serve, kind: "flood", name: "answers that never end", engine: request(fakeengine.FaultEndless), scenario: short, verdict: failed, class: results.FailDeadline},
+		{stage: serve, kind: "flood", name: "answers that never end", engine: request(fakeengine.FaultEndless), scenario: short, verdict: failed, class: results.FailRequests, says: "has no end"},
 		{stage: serve, kind: "flood", name: "a line of 64 MiB", engine: func(c *engine) {
 			c.Request = []fakeengine.Fault{{Kind: fakeengine.FaultHuge, From: 5, To: 6}}
 		}, verdict: failed, class: results.FailRequests},
@@ -92,6 +92,21 @@ func serveFaults() []fault {
 			engine:  func(c *engine) { request(fakeengine.FaultSlow)(c); c.Shared = true },
 			prepare: func(w *world) { w.joinPort(func() bool { return w.has(results.StepStarted) }) },
 			verdict: failed, class: results.FailForeign, says: "did not start", good: notRun, why: results.FailNoProof, after: headline("is still taken"),
+		},
+		{
+			stage: serve, kind: "lie", name: "a worker is replaced by another behind the same port", engine: func(c *engine) {
+				request(fakeengine.FaultSlow)(c)
+				c.ReplaceAt, c.Counters = 6, nil
+			}, verdict: suspect, class: results.FailureClass(results.WarnReplaced), says: "was replaced during the pass",
+		},
+		{
+			stage: serve, kind: "lie", name: "the log is swapped for a pipe", engine: func(c *engine) { c.LogFault, c.LogAt = fakeengine.LogFIFO, 5 },
+		},
+		{
+			stage: serve, kind: "lie", name: "the log is truncated", engine: func(c *engine) { c.LogFault, c.LogAt = fakeengine.LogTruncate, 5 },
+		},
+		{
+			stage: serve, kind: "lie", name: "the log is deleted", engine: func(c *engine) { c.LogFault, c.LogAt = fakeengine.LogDelete, 5 },
 		},
 		{
 			stage: serve, kind: "flood", name: "30 MB of log in the middle of a step", scenario: block{"disk": block{"max-log": "1MiB"}},

@@ -20,9 +20,18 @@ func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	e.active.Add(1)
+	defer e.active.Add(-1)
 	number := int(e.requests.Add(1))
 	if number == e.config.FloodAt {
 		flood(e.config.Flood)
+	}
+
+	if number == e.config.LogAt {
+		spoilLog(e.config.LogFault)
+	}
+	if e.config.ReplaceAt > 0 && number >= e.config.ReplaceAt {
+		e.leave()
 	}
 
 	switch {

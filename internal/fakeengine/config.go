@@ -54,6 +54,9 @@ type Config struct {
 	DieAt      int           // exits with code 0 when request number DieAt comes; 0: never
 	FatalAt    int           // logs FatalLine and hangs when request number FatalAt comes; 0: never
 	FatalLine  string
+	ReplaceAt  int    // a worker serves, and another takes its place at request number ReplaceAt; 0: no worker
+	LogFault   string // what it does to its own log at request number LogAt
+	LogAt      int
 
 	Request     []Fault       // what goes wrong with requests; the first that applies counts
 	HealthHang  bool          // accepts health requests and never answers them

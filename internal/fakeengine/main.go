@@ -71,6 +71,9 @@ func engineMain(config Config) int {
 	}
 
 	exit := make(chan int, 1)
+	if config.ReplaceAt > 0 && os.Getenv(workerVariable) == "" {
+		return supervise(config, stop)
+	}
 	switch {
 	case config.Silent:
 	case config.Chatter:

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -21,7 +22,9 @@ type engine struct {
 	config   Config
 	began    time.Time
 	exit     chan<- int
+	leave    func()       // lets another worker take over
 	requests atomic.Int64 // completions, from 1
+	active   atomic.Int64 // completions under way
 	inputs   atomic.Int64 // prompt tokens
 	outputs  atomic.Int64
 }
@@ -41,7 +44,10 @@ func serve(config Config, args []string, exit chan<- int) error {
 		listen.Control = share
 	}
 
-	listener, err := listen.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
+	listener, worker, err := inherited()
+	if !worker {
+		listener, err = listen.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
+	}
 	if err != nil {
 		return err
 	}
@@ -55,6 +61,7 @@ func serve(config Config, args []string, exit chan<- int) error {
 
 	e := &engine{config: config, began: time.Now(), exit: exit}
 	server := &http.Server{Handler: e.routes()}
+	e.leave = sync.OnceFunc(func() { go e.leaveTo(listener) })
 	go func() { _ = server.Serve(listener) }()
 	return nil
 }

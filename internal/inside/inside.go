@@ -68,9 +68,10 @@ func check(f *os.File, path string, flag int) error {
 	return nil
 }
 
-func notPlain(path string) error {
-	return fmt.Errorf("open %s: it is not a plain file, as all are in a run folder; remove it", path)
-}
+// ErrNotPlain says that something else than a plain file lies where one should.
+var ErrNotPlain = errors.New("it is not a plain file, as all are in a run folder; remove it")
+
+func notPlain(path string) error { return fmt.Errorf("open %s: %w", path, ErrNotPlain) }
 
 // explained says what to do about a link that leads out of the folder.
 func explained(path string, err error) error {

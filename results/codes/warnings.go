@@ -52,6 +52,11 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"The load client was too busy to read answers when they arrived.",
 			"Latencies contain the client's own delay, and throughput may be the client's limit.",
 			"Run bench calibrate; give the client free cores, or use load agents on other hosts."),
+		warning(results.WarnReplaced, Disqualifies,
+			"A process that listened on the server's port ended during the pass, and another one of the same server took "+
+				"its place.",
+			"The new process began with cold caches, and answers were served by two processes: the figures belong to neither.",
+			"Find out in the server's log why the worker ended; raise its limits, or fix the crash."),
 		warning(results.WarnPaused, Disqualifies,
 			"bench did not run for more than a second of the step: it was stopped by a signal, its control group was "+
 				"frozen, its virtual machine was paused, or the machine slept.",
