@@ -31,7 +31,7 @@ func buildRandomMM(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 
 	switch {
 	case spec.TokenIDs:
-		return nil, errors.New("token ids: images go with text only")
+		return nil, errors.New("token ids: images are sent with text only")
 	case spec.legacy():
 		return nil, fmt.Errorf("compat %q: that version had no random images; use %q", spec.Compat, CompatVLLM)
 	}

@@ -54,7 +54,7 @@ func (c *Control) Stopping() *results.Failure {
 	if !c.stop {
 		return nil
 	}
-	return results.Failf(results.FailInterrupted, "the user had the run end after the step before")
+	return results.Failf(results.FailInterrupted, "stopped by the user after the previous step")
 }
 
 // skippable gives a context that ends when the user skips what, until leave is

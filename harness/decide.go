@@ -90,7 +90,7 @@ func narrowEnough(policy results.RepeatsPolicy, before []*results.Result) *resul
 
 // widthText is the widest interval in words.
 func widthText(w compare.Width) string {
-	return fmt.Sprintf("the widest is ±%.2f %%, of %s of %s at %s over %d server lives", 100**w.Relative, w.Figure,
+	return fmt.Sprintf("the widest is ±%.2f %%, of %s of %s at %s over %d server starts", 100**w.Relative, w.Figure,
 		w.Variant, w.Point, w.Lives)
 }
 
@@ -135,7 +135,7 @@ func (d *decider) pruned(s plan.Step) *results.Failure {
 		for _, result := range tried {
 			why, known := lost(*policy, result)
 			if why != "" {
-				return results.Failf(results.FailPruned, "%s was lost in repeat %d: %s", points[low].Label,
+				return results.Failf(results.FailPruned, "%s was overloaded in repeat %d: %s", points[low].Label,
 					result.Step.Repeat, why)
 			}
 			if known {

@@ -57,7 +57,7 @@ func (d *disk) low() *results.Failure {
 		return nil //nolint:nilerr // see above
 	}
 	return results.Failf(results.FailDisk,
-		"%s free where the results lie, disk.min-free asks for %s: free some and go on with 'bench resume'",
+		"%s free in the results folder, disk.min-free is %s: free some space and continue with 'bench resume'",
 		size(free), size(d.minFree))
 }
 

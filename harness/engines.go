@@ -59,7 +59,7 @@ func (b *engineBook) compare(variant string, servers []step.Server) (*results.Fa
 	changes := engineChanges(first, now)
 	b.changes[variant] = changes
 	if len(changes) > 0 && b.resumed && !b.allowChanged {
-		return results.Failf(results.FailChanged, "%s; 'bench resume --allow-changed' goes on with it",
+		return results.Failf(results.FailChanged, "%s; 'bench resume --allow-changed' continues with it",
 			strings.Join(changes, "; ")), nil
 	}
 
@@ -114,7 +114,7 @@ func (b *engineBook) sameServers(ctx context.Context, servers []step.Server) *re
 			continue
 		}
 		if changed := now.Changed(before); changed != "" {
-			return results.Failf(results.FailWrongModel, "the server at %s is another one than before: %s",
+			return results.Failf(results.FailWrongModel, "the server at %s is not the same as before: %s",
 				info.BaseURL, changed)
 		}
 	}

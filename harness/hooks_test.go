@@ -102,7 +102,7 @@ func TestHooksAroundARun(t *testing.T) {
 		},
 		{
 			name: "a hook of a variant refuses", fail: []string{"W1"},
-			want: begin + "before V1, before W1, notify ntfy first-failure: 0 ok, 1 failed, 0 not run: hook-failed: hook before the server life W1: says W1, undo w1, undo v1, " +
+			want: begin + "before V1, before W1, notify ntfy first-failure: 0 ok, 1 failed, 0 not run: hook-failed: hook before the server start W1: says W1, undo w1, undo v1, " +
 				lifeB + end + "notify ntfy end: 2 ok, 2 failed, 0 not run: ",
 			steps: "a_c1_r1 failed hook-failed, a_c2_r1 failed hook-failed, b_c1_r1 ok, b_c2_r1 ok",
 		},
@@ -169,8 +169,8 @@ func TestHooksInResults(t *testing.T) {
 		w.hooks = &fakeHooks{world: w, fail: []string{"governor performance", "W1", "S3", "w1"}}
 		run, _ := w.run(t.Context(), t, sc)
 		for i, want := range []struct{ hooks, doubts string }{
-			{"V1 before, W1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; hook before the server life W1: says W1; hook after the step S3: says S3"},
-			{"V1 before, W1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; hook before the server life W1: says W1; hook after the step S3: says S3"},
+			{"V1 before, W1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; hook before the server start W1: says W1; hook after the step S3: says S3"},
+			{"V1 before, W1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; hook before the server start W1: says W1; hook after the step S3: says S3"},
 			{"V1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; undo of W1: says w1; hook after the step S3: says S3"},
 		} {
 			result := run.Steps[i].Result

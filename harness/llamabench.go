@@ -138,7 +138,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 	if program.program != nil {
 		recordErr = m.readRows(a, id, program, result)
 		if failure == nil && len(result.LlamaBench) == 0 {
-			failure = results.Failf(results.FailProtocol, "llama-bench ended well and printed no result")
+			failure = results.Failf(results.FailProtocol, "llama-bench exited with code 0 and printed no result")
 		}
 		m.starter.Stop(ctx, id, servers)
 		result.Servers = step.Infos(servers)

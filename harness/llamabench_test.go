@@ -262,7 +262,7 @@ func p1(story []string) (out []string) {
 
 func TestLlamaBenchNotProvenGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &programs{stops: results.Failf(results.FailNoProof, "memory is not back")}
+		p := &programs{stops: results.Failf(results.FailNoProof, "memory is not free")}
 		run, _ := p.run(t.Context(), t, benchScenario(nil))
 		if got, want := verdicts(run), []string{"plain_all_r1 ok", "blaslt_all_r1 not run not-stopped"}; !slices.Equal(got, want) {
 			t.Errorf("verdicts = %q, want %q", got, want)

@@ -128,7 +128,7 @@ func TestNext(t *testing.T) {
 			4*12 - 2*11 - 2*5, "the search of repeat 1 of a ended after 11 steps: 20 met the targets and 21 missed them",
 		},
 		{
-			"prune", pruneScenario(), nil, "1 4 8, 1 4 8, 1 4 8, 1 4 8", 4, "c8 was lost in repeat 1: p99_ttft_ms is 80, > 50",
+			"prune", pruneScenario(), nil, "1 4 8, 1 4 8, 1 4 8, 1 4 8", 4, "c8 was overloaded in repeat 1: p99_ttft_ms is 80, > 50",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 	}{
 		{"search", searchScenario(), 48, 8, "max-concurrency from 1 to 64, by the steps before"},
 		{"until", untilScenario(), 24, 8, "only while an interval is wider than 5 %"},
-		{"prune", pruneScenario(), 16, 4, "unless a lower point is lost"},
+		{"prune", pruneScenario(), 16, 4, "unless a lower point is overloaded"},
 		{"neither", testScenario(scenarios.Interleaved, scenarios.RestartVariant), 8, 8, ""},
 	} {
 		plan, err := plan.New(tt.sc, plan.Machine{Self: "/bench"})

@@ -145,7 +145,7 @@ func (n *run) begin() error {
 		return n.record.appendEvent(results.Event{Kind: results.RunStarted, Message: n.Plan.Scenario})
 	}
 
-	message := fmt.Sprintf("%d of %d steps stay", len(n.Resume.kept), len(n.Plan.Refs()))
+	message := fmt.Sprintf("%d of %d steps are kept", len(n.Resume.kept), len(n.Plan.Refs()))
 	err := n.record.appendEvent(results.Event{Kind: results.RunResumed, Message: message, Changes: n.Resume.Changes})
 	for _, result := range n.Resume.untold {
 		if err == nil {

@@ -406,7 +406,7 @@ func TestSettle(t *testing.T) {
 		{"clock falls", scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockStable}, func(time.Duration) (float64, float64) { return 40, 140 }, 22 * time.Second, 25 * time.Second, ""},
 		{"clock near idle", scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockIdle}, func(time.Duration) (float64, float64) { return 40, 140 }, 19 * time.Second, 21 * time.Second, ""},
 		{"clock not in time", scenarios.Settle{Timeout: 10 * time.Second, Clock: scenarios.ClockIdle}, func(time.Duration) (float64, float64) { return 40, 140 }, 10 * time.Second, 11 * time.Second, "550 MHz are asked (1.1 times idle)"},
-		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) { return math.NaN(), 140 }, 0, time.Second, "does not tell its temperature"},
+		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) { return math.NaN(), 140 }, 0, time.Second, "does not report its temperature"},
 		{"stays hot", scenarios.Settle{Timeout: 20 * time.Second, MaxTemp: 50}, func(time.Duration) (float64, float64) { return 90, 140 }, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, 50 are asked"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (l *Launcher) startCompanions(
 	case len(wanted) == 0:
 		return nil, nil
 	case l.Nodes == nil:
-		return nil, results.Failf(results.FailBadRecipe, "nodes: a server over several nodes needs a job of a cluster")
+		return nil, results.Failf(results.FailBadRecipe, "nodes: a server over several nodes needs a Slurm job")
 	}
 
 	c := &companions{launcher: l, spec: spec}

@@ -208,13 +208,13 @@ func TestContainerStartFails(t *testing.T) {
 		want   results.FailureClass
 		says   string
 	}{
-		{"run hangs", fakecontainer.Config{Hang: []string{"run"}}, results.FailContainer, "no end after 5s"},
-		{"runs and the client hangs", fakecontainer.Config{Late: []string{"run"}}, results.FailContainer, "no end after 5s"},
+		{"run hangs", fakecontainer.Config{Hang: []string{"run"}}, results.FailContainer, "still running after 5s"},
+		{"runs and the client hangs", fakecontainer.Config{Late: []string{"run"}}, results.FailContainer, "still running after 5s"},
 		{"no device", fakecontainer.Config{Fail: map[string]string{"run": `could not select device driver "" with capabilities: [[gpu]].`}}, results.FailNoGPU, "toolkit"},
 		{"unknown flag", fakecontainer.Config{Fail: map[string]string{"run": "unknown flag: --gpu"}}, results.FailBadRecipe, "--gpu"},
 		{"no image", fakecontainer.Config{Missing: true, Fail: map[string]string{"pull": "pull access denied for registry.example/engine"}}, results.FailImage, "pull access denied"},
 		{"no daemon", fakecontainer.Config{Fail: map[string]string{"version": "Cannot connect to the Docker daemon"}}, results.FailContainer, "Cannot connect"},
-		{"daemon hangs", fakecontainer.Config{Hang: []string{"version"}}, results.FailContainer, "no end after"},
+		{"daemon hangs", fakecontainer.Config{Hang: []string{"version"}}, results.FailContainer, "still running after"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -339,7 +339,7 @@ func TestContainerLeftovers(t *testing.T) {
 	ours := *b.journal.last(results.LifeSpawned).Process.Container
 	wrong := ours
 	wrong.Label = "benchrig.cookie=another"
-	if err := container.End(t.Context(), wrong, b.Environ); err == nil || !strings.Contains(err.Error(), "not ours") {
+	if err := container.End(t.Context(), wrong, b.Environ); err == nil || !strings.Contains(err.Error(), "did not start it") {
 		t.Errorf("End(other label) = %v, want a refusal", err)
 	}
 	if err := container.End(t.Context(), ours, b.Environ); err != nil {

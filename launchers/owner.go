@@ -52,7 +52,7 @@ func OwnerOf(ctx context.Context, baseURL string) (Owner, error) {
 			port)
 	}
 
-	return Owner{}, fmt.Errorf("no process of this machine is seen to listen on port %d", port)
+	return Owner{}, fmt.Errorf("no visible process listens on port %d", port)
 }
 
 func addressOf(baseURL string) (host string, port int, err error) {
@@ -66,7 +66,7 @@ func addressOf(baseURL string) (host string, port int, err error) {
 	}
 	port, err = strconv.Atoi(text)
 	if err != nil || u.Hostname() == "" {
-		return "", 0, fmt.Errorf("%q is no http://HOST:PORT", endpoint.WithoutPassword(baseURL))
+		return "", 0, fmt.Errorf("%q is not of the form http://HOST:PORT", endpoint.WithoutPassword(baseURL))
 	}
 	return u.Hostname(), port, nil
 }

@@ -31,7 +31,7 @@ func TestOwnerOf(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if owner, err := OwnerOf(t.Context(), fmt.Sprintf("http://127.0.0.1:%d", port)); err == nil || !strings.Contains(err.Error(), "no process") {
+	if owner, err := OwnerOf(t.Context(), fmt.Sprintf("http://127.0.0.1:%d", port)); err == nil || !strings.Contains(err.Error(), "no visible process") {
 		t.Errorf("OwnerOf of a closed port = %+v, %v", owner, err)
 	}
 	for _, url := range []string{"127.0.0.1:80", "http://", "http://host:port"} {

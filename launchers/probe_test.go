@@ -84,7 +84,7 @@ func TestWrongServerHasNoModelList(t *testing.T) {
 	defer remote.Close()
 	kind := engines.Kind{Name: "vllm", External: true, Command: engines.ExternalCommand, ModelsPath: "/v1/models"}
 	_, err := (&Launcher{}).Launch(t.Context(), kind, recipe.Spec{BaseURL: remote.URL})
-	if err == nil || asFailure(err).Class != results.FailProtocol || !strings.Contains(err.Error(), "no vllm server") {
+	if err == nil || asFailure(err).Class != results.FailProtocol || !strings.Contains(err.Error(), "not a vllm server") {
 		t.Errorf("Launch() = %v, want class %s", err, results.FailProtocol)
 	}
 }

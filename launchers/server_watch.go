@@ -309,7 +309,7 @@ func (s *Server) stage() string {
 func describeExit(code int) string {
 	const signalBase = 128
 	if code > signalBase {
-		return fmt.Sprintf("was ended by signal %d (exit code %d)", code-signalBase, code)
+		return fmt.Sprintf("was killed by signal %d (exit code %d)", code-signalBase, code)
 	}
 	return fmt.Sprintf("exited with code %d", code)
 }

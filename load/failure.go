@@ -53,7 +53,7 @@ func ended(cause error) *results.Failure {
 	if limit, ok := errors.AsType[*limitError](cause); ok {
 		return results.Failf(limit.class, "%s", limit.words)
 	}
-	return results.Failf(results.FailCanceled, "ended by us: %v", cause)
+	return results.Failf(results.FailCanceled, "ended by bench: %v", cause)
 }
 
 // plain words for the bare errors of a closed connection.
@@ -138,7 +138,7 @@ func compressed(rep *wire.Reply) *results.Failure {
 		return nil
 	}
 	return results.Failf(results.FailProtocol,
-		"the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
+		"the answer is compressed (Content-Encoding %q) although bench did not ask for it: its times would be wrong", encoding)
 }
 
 // refused describes an answer that is not accepted, whose body begins with

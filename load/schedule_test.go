@@ -150,7 +150,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("interrupted %q with %d records, want server died and 4: the rest was never sent", report.Interrupted, len(records))
 		}
 		for _, r := range byIndex(records)[2:] {
-			if r.Failure == nil || r.Failure.Class != results.FailCanceled || r.Failure.Message != "ended by us: server died" || r.ChunkKinds != "t" || r.EndS != 1.5 {
+			if r.Failure == nil || r.Failure.Class != results.FailCanceled || r.Failure.Message != "ended by bench: server died" || r.ChunkKinds != "t" || r.EndS != 1.5 {
 				t.Errorf("request %d: failure %v, kinds %q, end %v", r.Index, r.Failure, r.ChunkKinds, r.EndS)
 			}
 		}

@@ -44,7 +44,7 @@ func TestChooseTransport(t *testing.T) {
 		{spec.TransportSockets, "http://a", spec.TransportSockets, ""},
 		{spec.TransportHTTP, "http://a", spec.TransportHTTP, ""},
 		{spec.TransportSockets, "https://a", "", `"sockets" carries no https`},
-		{"quic", "http://a", "", `"quic" is none`},
+		{"quic", "http://a", "", `unknown transport "quic"`},
 	} {
 		o := options(tt.url, "completions")
 		o.Transport = tt.asked

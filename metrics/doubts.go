@@ -86,6 +86,6 @@ func warnAnswers(e Evidence) *results.Warning {
 		return nil
 	}
 
-	return Warnf(results.WarnAnswers, "of %d answers %s: check that the server talks sense", a.N,
+	return Warnf(results.WarnAnswers, "of %d answers %s: check the quality of the output", a.N,
 		strings.Join(found, ", "))
 }

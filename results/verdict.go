@@ -72,7 +72,7 @@ const (
 	FailDisturbed    FailureClass = "disturbed"          // repeated because of throttling, another power limit or others on our GPUs
 	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
 	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
-	FailChanged      FailureClass = "changed"            // not run: not the experiment that the run began with
+	FailChanged      FailureClass = "changed"            // not run: not the same experiment as at the start of the run
 	FailSkipped      FailureClass = "skipped-by-user"    // somebody had the step ended from the live view
 	FailNotNeeded    FailureClass = "not-needed"         // not run: planned in case, and what was known by then was enough
 	FailPruned       FailureClass = "pruned"             // not run: a lower load of the sweep had lost the tail already

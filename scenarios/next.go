@@ -37,7 +37,7 @@ const (
 	SearchConcurrency SearchMetric = "max-concurrency"
 )
 
-// Prune leaves out the points above one that is lost.
+// Prune skips the points above one that is overloaded.
 type Prune struct {
 	When []Condition // any of them; nil: every point is run
 }

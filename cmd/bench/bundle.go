@@ -127,7 +127,7 @@ func printBundle(e env, path string, index *bundle.Index) error {
 	}
 	fmt.Fprintf(e.stdout, "%s: %s, %d bytes\n", path, text.Count(len(index.Members), "file"), info.Size())
 	if !index.Finished {
-		fmt.Fprintln(e.stdout, "the run has not come to its end: the bundle is what there was by now")
+		fmt.Fprintln(e.stdout, "the run is not finished: the bundle holds what exists so far")
 	}
 	printIndex(e.stdout, index)
 	return nil
@@ -136,7 +136,7 @@ func printBundle(e env, path string, index *bundle.Index) error {
 // printIndex says what was taken out and what was left out.
 func printIndex(w io.Writer, index *bundle.Index) {
 	for _, r := range index.Redactions {
-		fmt.Fprintf(w, "taken out: %s: %s, %s\n", text.Clean(r.Name), text.Clean(r.What), text.Count(r.Count, "time"))
+		fmt.Fprintf(w, "redacted: %s: %s, %s\n", text.Clean(r.Name), text.Clean(r.What), text.Count(r.Count, "time"))
 	}
 	asked := map[string]int{}
 	for _, l := range index.LeftOut {
@@ -167,7 +167,7 @@ func checkBundle(ctx context.Context, e env, path string) error {
 		state = "not finished"
 	}
 
-	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all as the index says\n",
+	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all match the index\n",
 		path, text.Clean(r.Index.Scenario), text.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
 	printIndex(e.stdout, &r.Index)
 	return nil

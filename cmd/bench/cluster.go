@@ -106,7 +106,7 @@ func followCluster(ctx context.Context, e env, c cluster.Cluster) error {
 		verb = "is"
 	}
 
-	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to go on: bench resume %s\n",
+	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to continue: bench resume %s\n",
 		text.Count(open, "step"), verb, c.Folder.Dir())
 	return codeError{code: exitStepsFailed}
 }

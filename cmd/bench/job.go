@@ -7,7 +7,7 @@ import (
 )
 
 const jobLong = `Carry out one group of a run's steps as a job of a Slurm cluster. 'bench run --on
-slurm' submits such jobs; the command is of no use by hand.
+slurm' submits such jobs; it is not meant to be run by hand.
 
 The group is the one at SLURM_ARRAY_TASK_ID among those given. Steps with a
 verdict are kept. On SIGUSR1, which announces the time limit, servers are stopped

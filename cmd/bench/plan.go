@@ -157,6 +157,6 @@ func printBusy(ctx context.Context, e env, sc *scenarios.Scenario, p *plan.Plan,
 func printLimits(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, machine plan.Machine) {
 	limits := show.Limits(sc, p, machine)
 	if len(limits) > 0 {
-		fmt.Fprintf(w, "\nlimits of trust:\n%s", text.Indent(limits))
+		fmt.Fprintf(w, "\nlimits of these results:\n%s", text.Indent(limits))
 	}
 }

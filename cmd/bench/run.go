@@ -128,10 +128,10 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 		return err
 	}
 	if outcome.Ended != nil {
-		fmt.Fprintf(e.Stderr, "bench: the run was ended early: %s\n", outcome.Ended.Error())
+		fmt.Fprintf(e.Stderr, "bench: the run ended early: %s\n", outcome.Ended.Error())
 	}
 	if outcome.Ended != nil && outcome.Open > 0 {
-		fmt.Fprintf(e.Stderr, "bench: to go on: bench resume %s\n", folder.Dir())
+		fmt.Fprintf(e.Stderr, "bench: to continue: bench resume %s\n", folder.Dir())
 	}
 
 	return exitOf(outcome)

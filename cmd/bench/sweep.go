@@ -17,7 +17,7 @@ import (
 const sweepLong = `Remove what a server over several nodes left on this one, and print a line of
 JSON about it: the processes that carry the cookie, and the memory in use on the
 GPUs that the job was given. 'bench job' runs it through srun on the other nodes
-of its job; it is of no use by hand. On SIGUSR1 what is left is killed at once.`
+of its job; it is not meant to be run by hand. On SIGUSR1 what is left is killed at once.`
 
 type sweepOptions struct {
 	cookie, baseline string

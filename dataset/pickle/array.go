@@ -141,7 +141,7 @@ func latin1(text string) ([]byte, error) {
 	raw := make([]byte, 0, len(text))
 	for _, r := range text {
 		if r > 0xff {
-			return nil, errors.New("an array's bytes hold what is no byte")
+			return nil, errors.New("an array's bytes hold a character that is not a byte")
 		}
 		raw = append(raw, byte(r))
 	}

@@ -152,7 +152,7 @@ func (m *machine) extend(items []any) error {
 	top, err := m.top()
 	l, ok := top.(*list)
 	if err == nil && !ok {
-		err = errors.New("append to what is no list")
+		err = errors.New("append to a value that is not a list")
 	}
 	if err == nil {
 		l.items = append(l.items, items...)
@@ -173,7 +173,7 @@ func (m *machine) set(items []any) error {
 	top, err := m.top()
 	d, ok := top.(*dict)
 	if err == nil && !ok {
-		err = errors.New("set an item of what is no dictionary")
+		err = errors.New("set an item of a value that is not a dictionary")
 	}
 	if err != nil || len(items)%2 != 0 {
 		return errors.Join(err, errors.New("keys and values do not pair"))
@@ -213,7 +213,7 @@ func (m *machine) build(op byte) (bool, error) {
 		n, okName := name.(string)
 		mod, okModule := module.(string)
 		if err == nil && (!okName || !okModule) {
-			err = errors.New("a name that is no text")
+			err = errors.New("a name that is not text")
 		}
 		return true, errors.Join(err, m.name(mod, n))
 	case 'R', 0x81:
@@ -250,7 +250,7 @@ func (m *machine) call() error {
 	g, okCallee := callee.(global)
 	t, okArgs := args.(tuple)
 	if !okCallee || !okArgs {
-		return errors.New("a call of what is no name")
+		return errors.New("a call of a value that is not a name")
 	}
 
 	m.push(&object{class: g, args: t})
@@ -265,7 +265,7 @@ func (m *machine) state() error {
 	top, err := m.top()
 	o, ok := top.(*object)
 	if err == nil && !ok {
-		err = errors.New("a state for what is no object")
+		err = errors.New("a state for a value that is not an object")
 	}
 	if err == nil {
 		o.state = state

@@ -23,7 +23,7 @@ func Column(data []byte, name string) ([][]int, error) {
 func column(value any, name string) ([][]int, error) {
 	frame, ok := value.(*object)
 	if !ok || frame.kind() != "DataFrame" {
-		return nil, fmt.Errorf("it holds no DataFrame but %s", describe(value))
+		return nil, fmt.Errorf("it holds %s, not a DataFrame", describe(value))
 	}
 
 	state, ok := frame.state.(*dict)
@@ -118,7 +118,7 @@ func cellsOf(block any, at int) (cells []any, found bool, err error) {
 		return nil, false, err
 	}
 	if a.objects == nil || len(a.shape) != 2 || row >= a.shape[0] {
-		return nil, false, errors.New("its cells are no arrays")
+		return nil, false, errors.New("its cells are not arrays")
 	}
 
 	columns, n := a.shape[0], a.shape[1]

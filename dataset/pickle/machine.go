@@ -103,7 +103,7 @@ func (m *machine) step(op byte) error {
 			return err
 		}
 	}
-	return fmt.Errorf("instruction %q is none that a DataFrame of arrays needs", op)
+	return fmt.Errorf("instruction %q is not one that a DataFrame of arrays needs", op)
 }
 
 // constant pushes literals.
@@ -199,7 +199,7 @@ func (m *machine) decimal() (any, error) {
 
 	n, ok := new(big.Int).SetString(string(bytes.TrimSuffix(b, []byte("L"))), 10)
 	if !ok || !n.IsInt64() {
-		return nil, fmt.Errorf("%s is no number of 64 bits", strconv.Quote(string(b[:min(len(b), 40)])))
+		return nil, fmt.Errorf("%s is not a number of 64 bits", strconv.Quote(string(b[:min(len(b), 40)])))
 	}
 
 	return n.Int64(), nil

@@ -34,7 +34,7 @@ func TestColumn(t *testing.T) {
 			case strings.HasSuffix(name, "-other-column"):
 				problem = `it has no column "tok_inputs"; there are ["ids"]`
 			case strings.HasSuffix(name, "-plain-numbers"):
-				problem = "its cells are no arrays"
+				problem = "its cells are not arrays"
 			case strings.HasSuffix(name, "-text"):
 				problem = "row 1: text in place of an array"
 			}
@@ -61,19 +61,19 @@ func TestRefused(t *testing.T) {
 		{"pandas that runs code", "\x80\x02cpandas.core.computation.eval\neval\n.", "it names pandas.core.computation.eval.eval"},
 		{"numpy loads", "\x80\x02cnumpy\nload\n.", "it names numpy.load"},
 		{"getattr", "\x80\x02c__builtin__\ngetattr\n.", "it names __builtin__.getattr"},
-		{"extension registry", "\x80\x02\x82\x01.", "none that a DataFrame of arrays needs"},
-		{"persistent id", "\x80\x02X\x01\x00\x00\x00aQ.", "none that a DataFrame of arrays needs"},
-		{"instance", "(i__main__\nX\n.", "none that a DataFrame of arrays needs"},
+		{"extension registry", "\x80\x02\x82\x01.", "not one that a DataFrame of arrays needs"},
+		{"persistent id", "\x80\x02X\x01\x00\x00\x00aQ.", "not one that a DataFrame of arrays needs"},
+		{"instance", "(i__main__\nX\n.", "not one that a DataFrame of arrays needs"},
 		{"empty", "", "ends in the middle"},
 		{"only a stop", ".", "stack is empty"},
-		{"a number", "\x80\x02K\x01.", "it holds no DataFrame but 1"},
+		{"a number", "\x80\x02K\x01.", "it holds 1, not a DataFrame"},
 		{"a list", "\x80\x02].", "it holds no DataFrame but a list"},
 		{"text longer than the file", "\x80\x02X\xff\xff\xff\x7fabc.", "ends in the middle"},
 		{"bytes longer than memory", "\x80\x05\x96\xff\xff\xff\xff\xff\xff\xff\x7fabc.", "ends in the middle"},
 		{"memo never stored", "\x80\x02h\x05.", "memo 5 was never stored"},
 		{"no mark", "\x80\x02K\x01t.", "no mark on the stack"},
-		{"call of a number", "\x80\x02K\x01)R.", "a call of what is no name"},
-		{"no pickle", "PAR1\x00\x00", "none that a DataFrame of arrays needs"},
+		{"call of a number", "\x80\x02K\x01)R.", "a call of a value that is not a name"},
+		{"no pickle", "PAR1\x00\x00", "not one that a DataFrame of arrays needs"},
 		{"frame without state", "\x80\x02cpandas.core.frame\nDataFrame\n)\x81.", "the DataFrame has no state"},
 	}
 	for _, tt := range tests {

@@ -99,7 +99,7 @@ func layoutOf(format, content byte, gfx string) (tableLayout, bool) {
 func parseMetricsTable(data []byte, gfx string) (metricsTable, error) {
 	const header = 4
 	if len(data) < header {
-		return metricsTable{}, fmt.Errorf("gpu_metrics: %d bytes are no table", len(data))
+		return metricsTable{}, fmt.Errorf("gpu_metrics: %d bytes are not a table", len(data))
 	}
 
 	size, format, content := int(binary.LittleEndian.Uint16(data)), data[2], data[3]

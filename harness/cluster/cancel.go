@@ -28,9 +28,9 @@ func (c Cluster) Cancel(ctx context.Context, w io.Writer, jobs map[string]slurm.
 		}
 	}
 
-	message := fmt.Sprintf("%d taken out of the queue, %d asked to stop", len(jobs)-len(running), len(running))
+	message := fmt.Sprintf("%d removed from the queue, %d asked to stop", len(jobs)-len(running), len(running))
 	if now {
-		message = fmt.Sprintf("%d taken out of the queue, %d ended", len(jobs)-len(running), len(running))
+		message = fmt.Sprintf("%d removed from the queue, %d killed", len(jobs)-len(running), len(running))
 	}
 	if err := journal.Append(results.Event{Kind: results.JobsCanceled, Message: message}); err != nil {
 		return err
@@ -57,12 +57,12 @@ func (c Cluster) Wait(ctx context.Context, w io.Writer) error {
 		jobs, err := c.Jobs(ctx)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintln(c.Process.Stderr, "the jobs that are left go on stopping")
+			fmt.Fprintln(c.Process.Stderr, "the remaining jobs are still stopping")
 			return nil //nolint:nilerr // the user stopped waiting
 		case err != nil:
 			return err
 		case len(jobs) == 0:
-			fmt.Fprintf(w, "no job is left; to go on: bench resume %s\n", c.Folder.Dir())
+			fmt.Fprintf(w, "no job is left; to continue: bench resume %s\n", c.Folder.Dir())
 			return nil
 		}
 		pause(ctx, period)

@@ -46,7 +46,7 @@ type Cluster struct {
 // its own.
 func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*session.Session, error) {
 	if sc.Slurm.Time > 0 && sc.Slurm.Grace >= sc.Slurm.Time {
-		return nil, usage.Errorf("slurm.grace is %s and slurm.time %s: a job would end what it does as soon as it starts; "+
+		return nil, usage.Errorf("slurm.grace is %s and slurm.time %s: a job would stop as soon as it starts; "+
 			"give it more time, or less grace", sc.Slurm.Grace, sc.Slurm.Time)
 	}
 
@@ -57,7 +57,7 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 		return nil, err
 	}
 	if session.SecretsInClear(sc) {
-		return nil, usage.Errorf("the scenario has secrets in the clear, which its jobs would have to read from the " +
+		return nil, usage.Errorf("the scenario has secrets in clear text, which its jobs would have to read from the " +
 			"results folder: take them from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this machine, on which nothing will run
@@ -131,7 +131,7 @@ func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
 		}
 		id, err := c.client.Submit(ctx, array)
 		if err != nil {
-			return fmt.Errorf("%w (jobs that were submitted before go on: 'bench watch %s' or 'bench cancel %s')", err,
+			return fmt.Errorf("%w (jobs that were submitted before continue: 'bench watch %s' or 'bench cancel %s')", err,
 				c.Folder.Dir(), c.Folder.Dir())
 		}
 		if c.Scenario.Slurm.AtOnce > 0 {

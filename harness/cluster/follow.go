@@ -60,8 +60,8 @@ const (
 // run. When ctx ends, the jobs go on and no run is returned.
 func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 	f := follower{Cluster: c, reported: map[string]int{}, where: map[string]string{}}
-	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench "+
-		"cancel' ends them\n", c.Folder.Dir())
+	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C ends this view, not the jobs; 'bench watch %s' follows again, 'bench "+
+		"cancel' stops them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
 	var answered time.Time // the last time that the controller did; zero: never
 
@@ -70,13 +70,13 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 		run, jobs, news, err := f.look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(c.Process.Stderr, "\nthe jobs go on: bench watch %s\n", c.Folder.Dir())
+			fmt.Fprintf(c.Process.Stderr, "\nthe jobs continue: bench watch %s\n", c.Folder.Dir())
 			return nil, nil //nolint:nilerr // the user stopped watching
 		case err != nil:
 			failed++
 			gone := failed >= patience && (answered.IsZero() || time.Since(answered) >= outage)
 			if gone {
-				return nil, fmt.Errorf("%w (the jobs go on)", err)
+				return nil, fmt.Errorf("%w (the jobs continue)", err)
 			}
 			f.note(err)
 		case len(jobs) == 0:
@@ -183,4 +183,4 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // ErrNoJobs is for commands on jobs of a run that has none.
-var ErrNoJobs = usage.Errorf("this run has no jobs: it ran on one machine; Ctrl-C ends it")
+var ErrNoJobs = usage.Errorf("this run has no jobs: it ran on one machine; Ctrl-C stops it")

@@ -27,7 +27,7 @@ type grant struct {
 func grantOf(ctx context.Context, p machine.Process) (grant, error) {
 	job, _ := p.Lookup("SLURM_JOB_ID")
 	if n, err := strconv.Atoi(job); err != nil || n < 1 {
-		return grant{}, usage.Mark(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or " +
+		return grant{}, usage.Mark(errors.New("SLURM_JOB_ID is not set: not running in a Slurm job; use bench run or " +
 			"bench resume"))
 	}
 	nodes, err := nodesOfJob(ctx, p)
@@ -115,7 +115,7 @@ func nodesOfJob(ctx context.Context, p machine.Process) ([]recipe.Node, error) {
 
 	at := slices.IndexFunc(nodes, func(n recipe.Node) bool { return n.Name == self })
 	if at < 0 {
-		return nil, fmt.Errorf("this node, %q by SLURMD_NODENAME, is none of the job's: %s", self, list)
+		return nil, fmt.Errorf("this node, %q by SLURMD_NODENAME, is not one of the job's nodes: %s", self, list)
 	}
 
 	nodes[0], nodes[at] = nodes[at], nodes[0]

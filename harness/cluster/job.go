@@ -145,7 +145,7 @@ func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resum
 		if isStuck {
 			return outcome, errStuck
 		}
-		fmt.Fprintln(s.Process.Stderr, "bench: the job's time is up; it is queued again for the steps that are left")
+		fmt.Fprintln(s.Process.Stderr, "bench: the job's time limit is reached; it is queued again for the remaining steps")
 		return session.Outcome{}, slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
 	}
 

@@ -37,19 +37,19 @@ func files(v View) []Finding {
 	var out []Finding
 	switch d := v.Disk; {
 	case d.Free == nil:
-		out = append(out, finding("disk", Note, "", "how much is free at %s could not be learned: %s", d.Dir, d.Error))
+		out = append(out, finding("disk", Note, "", "free space at %s unknown: %s", d.Dir, d.Error))
 	case *d.Free < littleDisk:
-		out = append(out, finding("disk", Problem, "make room, or send results elsewhere with --out", "%s free at %s",
+		out = append(out, finding("disk", Problem, "free some space, or write the results elsewhere with --out", "%s free at %s",
 			size(*d.Free), d.Dir))
 	case *d.Free < someDisk:
-		out = append(out, finding("disk", Note, "a night of many requests takes gigabytes", "%s free at %s",
+		out = append(out, finding("disk", Note, "a long run with many requests writes gigabytes", "%s free at %s",
 			size(*d.Free), d.Dir))
 	default:
 		out = append(out, finding("disk", OK, "", "%s free at %s", size(*d.Free), d.Dir))
 	}
 
 	if v.ShmFree == nil {
-		return append(out, finding("disk", Note, "", "/dev/shm is not there: engines with several GPUs need it"))
+		return append(out, finding("disk", Note, "", "/dev/shm is missing: engines with several GPUs need it"))
 	}
 	if *v.ShmFree >= littleShm {
 		return append(out, finding("disk", OK, "", "%s free in /dev/shm", size(*v.ShmFree)))
@@ -77,7 +77,7 @@ func memory(v View) []Finding {
 	h := v.Host
 	if h.MemoryBytes != nil && h.FreeBytes != nil {
 		if *h.FreeBytes < *h.MemoryBytes/10 {
-			out = append(out, finding("memory", Problem, "find out who has it", "only %s of %s are available",
+			out = append(out, finding("memory", Problem, "find the process that uses it", "only %s of %s are available",
 				size(*h.FreeBytes), size(*h.MemoryBytes)))
 		} else {
 			out = append(out, finding("memory", OK, "", "%s of %s are available", size(*h.FreeBytes),
@@ -86,8 +86,8 @@ func memory(v View) []Finding {
 	}
 
 	if h.SwapUsedBytes != nil && *h.SwapUsedBytes > 0 {
-		out = append(out, finding("memory", Note, "swapoff -a && swapon -a brings it back",
-			"%s are swapped out: what is swapped is slow when it is needed", size(*h.SwapUsedBytes)))
+		out = append(out, finding("memory", Note, "swapoff -a && swapon -a reads it back into memory",
+			"%s are swapped out; pages that are needed again will be slow", size(*h.SwapUsedBytes)))
 	}
 
 	return out
@@ -117,10 +117,10 @@ func processor(v View) []Finding {
 
 	switch share := *h.Load1 / float64(*h.Threads); {
 	case share >= busyShare:
-		out = append(out, finding("CPU", Problem, "find out with top who it is",
-			"load %.1f on %d CPUs: something else works here", *h.Load1, *h.Threads))
+		out = append(out, finding("CPU", Problem, "find the process with top",
+			"load %.1f on %d CPUs: something else is running", *h.Load1, *h.Threads))
 	case share >= activeShare:
-		out = append(out, finding("CPU", Note, "find out with top who it is", "load %.1f on %d CPUs", *h.Load1,
+		out = append(out, finding("CPU", Note, "find the process with top", "load %.1f on %d CPUs", *h.Load1,
 			*h.Threads))
 	default:
 		out = append(out, finding("CPU", OK, "", "load %.1f on %d CPUs", *h.Load1, *h.Threads))
@@ -142,11 +142,11 @@ func without(list []string, word string) []string {
 func clock(v View) []Finding {
 	switch c := v.Clock; {
 	case c.Synchronised == nil:
-		return []Finding{finding("clock", Note, "", "whether the clock is synchronised could not be learned")}
+		return []Finding{finding("clock", Note, "", "it is unknown whether the clock is synchronised")}
 	case !*c.Synchronised:
 		return []Finding{finding("clock", Note, "timedatectl set-ntp true, or start chronyd",
 			"the clock is not synchronised: times in results may not fit those of other machines; durations are "+
-				"right all the same")}
+				"correct anyway")}
 	}
 	return []Finding{finding("clock", OK, "", "the clock is synchronised, within %s",
 		time.Duration(v.Clock.ErrorS*float64(time.Second)).Round(time.Millisecond))}
@@ -157,12 +157,12 @@ func ports(v View) []Finding {
 	for _, p := range v.Ports {
 		if p.Taken {
 			out = append(out, finding("ports", Note,
-				"servers without port: take the next free one; see who it is with ss -ltnp", "port %d of launcher %s "+
+				"a server without port: takes the next free one; ss -ltnp shows the process", "port %d of launcher %s "+
 					"is taken", p.Port, p.Launcher))
 		}
 	}
 	if len(out) == 0 && len(v.Ports) > 0 {
-		out = append(out, finding("ports", OK, "", "the usual ports of all launchers are free"))
+		out = append(out, finding("ports", OK, "", "the default ports of all launchers are free"))
 	}
 	return out
 }
@@ -171,13 +171,13 @@ func ports(v View) []Finding {
 func order(v View) []Finding {
 	var out []Finding
 	if v.Busy != "" {
-		out = append(out, finding("bench", Problem, "wait for it, or end it", "another bench works on this box: %s",
+		out = append(out, finding("bench", Problem, "wait for it, or stop it", "another bench is using this machine: %s",
 			v.Busy))
 	}
 
 	for _, dir := range v.Leftovers {
 		out = append(out, finding("bench", Problem, "bench clean",
-			"the run in %s did not end as it should: servers or settings of it may be left", dir))
+			"the run in %s was cut off: its servers or the settings it changed may remain", dir))
 	}
 
 	if v.Busy == "" && len(v.Leftovers) == 0 {
@@ -191,7 +191,7 @@ func order(v View) []Finding {
 		out = append(out, finding("bench", OK, "", "each server gets a control group of its own"))
 	} else {
 		out = append(out, finding("bench", Note, "systemd-run --user --scope -p Delegate=yes bench run ...",
-			"no control groups of our own: servers are kept track of by session, parent and a mark in their "+
+			"bench cannot create control groups: it tracks servers by session, parent and a cookie in their "+
 				"environment alone"))
 	}
 
@@ -206,9 +206,9 @@ func calibration(v View) []Finding {
 	switch {
 	case v.Calibration == nil:
 		return []Finding{finding("client", Note, "bench calibrate, once for each machine",
-			"what the client costs here was never measured")}
+			"the load client was never calibrated on this machine")}
 	case v.Host.CPUModel != "" && v.Calibration.CPU != "" && v.Calibration.CPU != v.Host.CPUModel:
-		return []Finding{finding("client", Note, "bench calibrate", "the client was measured on another CPU: %s",
+		return []Finding{finding("client", Note, "bench calibrate", "the calibration comes from another CPU: %s",
 			v.Calibration.CPU)}
 	}
 	return []Finding{finding("client", OK, "", "measured %s: %.0f requests/s", v.Calibration.MeasuredAt,

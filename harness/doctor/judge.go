@@ -119,11 +119,11 @@ func graphics(v View) []Finding {
 	switch {
 	case len(v.GPUs.GPUs) == 0:
 		out = append(out, finding("GPUs", Note,
-			"where there should be some: look at the notes, at nvidia-smi or rocm-smi, and at the groups render and "+
-				"video", "no GPU is seen"))
+			"if the machine has GPUs: check the notes, nvidia-smi or rocm-smi, and the groups render and "+
+				"video", "no GPU detected"))
 	case len(v.Samplers) == 0:
 		out = append(out, finding("GPUs", Problem,
-			"install nvidia-smi, amd-smi or rocm-smi, or build bench with cgo for NVML", "nothing reads their power "+
+			"install nvidia-smi, amd-smi or rocm-smi, or build bench with cgo for NVML", "no sampler reads their power "+
 				"and memory: no telemetry and no proof that memory is free"))
 	default:
 		for _, s := range v.Samplers {
@@ -157,15 +157,15 @@ func strangers(v View) []Finding {
 			}
 		}
 		out = append(out, finding("GPU users", status,
-			"end it, or choose other GPUs with gpus:; bench never ends what it did not start",
+			"stop it, or choose other GPUs with gpus:; bench never stops what it did not start",
 			"pid %d %s holds %s%s", h.PID, h.Name, amount, on(h.Device)))
 	}
 
 	if v.Unseen != "" {
-		out = append(out, finding("GPU users", Note, "", "who holds memory could not be learned: %s", v.Unseen))
+		out = append(out, finding("GPU users", Note, "", "the processes that hold GPU memory are unknown: %s", v.Unseen))
 	}
 	if len(out) == 0 {
-		out = append(out, finding("GPU users", OK, "", "nobody holds memory of a GPU"))
+		out = append(out, finding("GPU users", OK, "", "no process holds GPU memory"))
 	}
 
 	return out

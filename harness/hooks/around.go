@@ -296,7 +296,7 @@ func describe(record results.HookRecord) string {
 		whenBefore: "hook before the " + record.Level, whenAfter: "hook after the " + record.Level,
 	}[record.When]
 	if record.Level == plan.LevelVariant && record.When != whenUndo {
-		what = "hook " + record.When + " the server life"
+		what = "hook " + record.When + " the server start"
 	}
 	return what + " " + record.Name + ": " + record.Message
 }

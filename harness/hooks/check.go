@@ -50,11 +50,11 @@ func (r *Runner) look(ctx context.Context, c scenarios.Check, limit time.Duratio
 
 func (r *Runner) states(ctx context.Context) ([]GPUState, error) {
 	if r.GPUs == nil {
-		return nil, errors.New("no GPU is seen on this box")
+		return nil, errors.New("no GPU detected on this machine")
 	}
 	states, err := r.GPUs.States(ctx)
 	if err == nil && len(states) == 0 {
-		err = errors.New("no GPU is seen on this box")
+		err = errors.New("no GPU detected on this machine")
 	}
 	return states, err
 }
@@ -63,7 +63,7 @@ func (r *Runner) states(ctx context.Context) ([]GPUState, error) {
 func (r *Runner) powerLimit(ctx context.Context, want string) (string, error) {
 	watts, err := strconv.ParseFloat(want, 64)
 	if err != nil {
-		return "", fmt.Errorf("%q is no number of watts", want)
+		return "", fmt.Errorf("%q is not a number of watts", want)
 	}
 
 	states, err := r.states(ctx)

@@ -32,12 +32,12 @@ func (r *Runner) read(name string) (string, error) {
 		return "", fmt.Errorf("%s is not there", name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("look at %s: %w", name, err)
+		return "", fmt.Errorf("read %s: %w", name, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxChecked))
 	if err != nil {
-		return "", fmt.Errorf("look at %s: %w", name, err)
+		return "", fmt.Errorf("read %s: %w", name, err)
 	}
 	return strings.TrimSpace(string(data)), nil
 }
@@ -118,7 +118,7 @@ func (r *Runner) governor(want string) (string, error) {
 		return "", err
 	}
 	if len(files) == 0 {
-		return "", errors.New("this kernel shows no frequency governor (as in most virtual machines)")
+		return "", errors.New("this kernel has no frequency governor (as in most virtual machines)")
 	}
 
 	others := map[string]int{}
@@ -126,7 +126,7 @@ func (r *Runner) governor(want string) (string, error) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return "", fmt.Errorf("look at the governor: %w", err)
+			return "", fmt.Errorf("read the governor: %w", err)
 		}
 		if have := strings.TrimSpace(string(data)); have != want {
 			others[have]++

@@ -25,7 +25,7 @@ func call(ctx context.Context, c scenarios.HTTPCall, limit time.Duration) (strin
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.URL, strings.NewReader(c.Body))
 	if err != nil {
-		return "", errors.New("the address is not one that can be called")
+		return "", errors.New("the address cannot be called")
 	}
 	for name, value := range c.Headers {
 		request.Header.Set(name, value.Value)

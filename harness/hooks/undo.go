@@ -69,7 +69,7 @@ func lastOf(open []Undo, u Undo) int {
 // of it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
 	if u.Redacted() {
-		return r.NotPutBack(u, "not run: it holds a secret that was not written down; put it back by hand")
+		return r.NotPutBack(u, "not run: it holds a secret, which is not stored; undo the change by hand")
 	}
 
 	in := *r

@@ -343,8 +343,8 @@ func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, target st
 
 	var event results.Event
 	if target.Rebooted() {
-		event = c.Hooks.NotPutBack(undo, "not run: the machine was started anew since; if the change is still there, "+
-			"put it back by hand")
+		event = c.Hooks.NotPutBack(undo, "not run: the machine was rebooted since; if the change is still in effect, "+
+			"undo it by hand")
 	} else {
 		event = c.Hooks.PutBack(ctx, undo)
 	}

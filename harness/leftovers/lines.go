@@ -51,7 +51,7 @@ func (l Server) lines() []string {
 	if len(parts) > 0 {
 		what = strings.Join(parts, ", ") + l.fate()
 	} else if l.Rebooted {
-		what += ": the box was started anew since"
+		what += ": the machine was rebooted since"
 	}
 
 	lines := []string{name + ": " + what}

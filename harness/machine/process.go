@@ -90,7 +90,7 @@ func (p Process) StateRoot() (string, error) {
 	if home, _ := p.Lookup("HOME"); home != "" {
 		return filepath.Join(home, ".local", "state", "bench"), nil
 	}
-	return "", errors.New("no folder to remember runs of this machine in: set HOME or BENCH_STATE_DIR")
+	return "", errors.New("no folder for the state of this machine: set HOME or BENCH_STATE_DIR")
 }
 
 // JobStateRoot is the folder for state of a scheduler's jobs: on the node

@@ -31,7 +31,7 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			case sc.Until.Width > 0 && s.Repeat > sc.Until.Min:
 				s.Decided = fmt.Sprintf("only while an interval is wider than %.4g %%", 100*sc.Until.Width)
 			case sc.Prune.When != nil && !lowest(s.PointIndex):
-				s.Decided = "unless a lower point is lost"
+				s.Decided = "unless a lower point is overloaded"
 			default:
 				may = false
 			}

@@ -173,10 +173,10 @@ func IdentityChanges(before, now results.Identity) (changes, notes []string) {
 		case here.Bytes != then.Bytes:
 			changes = append(changes, fmt.Sprintf("%s: %d bytes, at the start %d", then.Path, here.Bytes, then.Bytes))
 		case here.Ends != then.Ends:
-			changes = append(changes, fmt.Sprintf("%s: other content, written %s, at the start %s", then.Path,
+			changes = append(changes, fmt.Sprintf("%s: content changed, written %s, at the start %s", then.Path,
 				here.Modified, then.Modified))
 		case here.Modified != then.Modified:
-			notes = append(notes, fmt.Sprintf("%s was written anew; its length, beginning and end are the same",
+			notes = append(notes, fmt.Sprintf("%s was rewritten; its length, beginning and end are the same",
 				then.Path))
 		}
 	}
@@ -213,7 +213,7 @@ func Changes(stored []byte, now *Plan) (changes []string, err error) {
 	}
 
 	if !same(before.Around, here.Around) {
-		changes = append(changes, "hooks, checks or notifications are others")
+		changes = append(changes, "hooks, checks or notifications differ")
 	}
 
 	return changes, nil
@@ -221,13 +221,13 @@ func Changes(stored []byte, now *Plan) (changes []string, err error) {
 
 func sameSteps(before, now Plan) error {
 	if len(before.Lives) != len(now.Lives) {
-		return fmt.Errorf("the plan has %d server lives, at the start it had %d", len(now.Lives), len(before.Lives))
+		return fmt.Errorf("the plan has %d server starts, at the start of the run it had %d", len(now.Lives), len(before.Lives))
 	}
 
 	for i, life := range before.Lives {
 		here := now.Lives[i]
 		if life.ID != here.ID || len(life.Steps) != len(here.Steps) {
-			return fmt.Errorf("server life %d of the plan is %s with %d steps, at the start %s with %d", i+1, here.ID,
+			return fmt.Errorf("server start %d of the plan is %s with %d steps, before %s with %d", i+1, here.ID,
 				len(here.Steps), life.ID, len(life.Steps))
 		}
 		for k, step := range life.Steps {

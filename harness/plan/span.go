@@ -30,7 +30,7 @@ func (p PlannedProgram) Note() string {
 	if p.Ready == "" {
 		return p.Name + ", not waited for"
 	}
-	return fmt.Sprintf("%s, until it says %q", p.Name, p.Ready)
+	return fmt.Sprintf("%s, until its log says %q", p.Name, p.Ready)
 }
 
 // NodesOf is how many nodes a server of the variant lies over.

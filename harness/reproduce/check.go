@@ -31,7 +31,7 @@ func (a *Again) Check(ctx context.Context, o Options) (*versus.MachineCheck, err
 	}
 
 	b.Facts = append(b.Facts, versus.CompareFact("bench", from.Manifest.Bench, a.Process.Version, false,
-		"stamps of the client: all latencies"))
+		"the client's time stamps: all latencies"))
 	b.Facts = append(b.Facts, versus.MachineFacts(from.Environment, environment)...)
 	b.Facts = append(b.Facts, a.engines()...)
 	if a.From.identity != nil {
@@ -58,7 +58,7 @@ func (a *Again) Check(ctx context.Context, o Options) (*versus.MachineCheck, err
 		b.Notes = append(b.Notes, "relative paths in the scenario start from "+filepath.Dir(a.From.path))
 	}
 	if len(from.Manifest.Groups) > 0 {
-		b.Notes = append(b.Notes, "the origin ran on a cluster; here all steps are run on this box")
+		b.Notes = append(b.Notes, "the origin ran on a cluster; here all steps run on this machine")
 	}
 
 	return b, nil

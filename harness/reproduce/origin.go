@@ -67,7 +67,7 @@ func Open(ctx context.Context, o Options, path string) (*Origin, error) {
 		return nil, err
 	}
 	if kind != aScenario && o.Against != "" {
-		return nil, usage.Errorf("--against is for a scenario: a run says itself what its figures are")
+		return nil, usage.Errorf("--against is for a scenario only: a run has figures of its own")
 	}
 
 	switch kind {
@@ -81,7 +81,7 @@ func Open(ctx context.Context, o Options, path string) (*Origin, error) {
 	}
 
 	if o.Against == "" {
-		return nil, usage.Errorf("%s is a scenario: give the run that it is to be held to with --against", path)
+		return nil, usage.Errorf("%s is a scenario: name the run to compare it with by --against", path)
 	}
 
 	inner := o
@@ -282,7 +282,7 @@ func (f *Origin) Scenario(p machine.Process, o Options) (*scenarios.Scenario, er
 	}
 
 	if f.source == nil {
-		return nil, usage.Errorf("it does not say what was run: give the scenario, and this file with --against")
+		return nil, usage.Errorf("it does not record what was run: give the scenario, and this file with --against")
 	}
 
 	sets := append([]string{}, f.Run.Manifest.Sets...)
@@ -295,7 +295,7 @@ func (f *Origin) Scenario(p machine.Process, o Options) (*scenarios.Scenario, er
 
 	if (f.identity != nil && f.identity.SecretsInFile || f.identity != nil &&
 		bytes.Contains(f.source, []byte("***"))) && o.Set == nil {
-		return nil, usage.Errorf("the run's scenario had secrets in the clear, which are not kept: give them again, " +
+		return nil, usage.Errorf("the run's scenario had secrets in clear text, which are not kept: give them again, " +
 			"each with --set KEY=VALUE")
 	}
 

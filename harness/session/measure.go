@@ -121,7 +121,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 
 	log := zerolog.New(secrets.Writer{W: logFile}).With().Timestamp().Logger()
 	if err := process.BecomeSubreaper(); err != nil {
-		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
+		log.Warn().Err(err).Msg("orphaned processes of servers cannot be adopted")
 	}
 
 	launcher := s.launcher(record)

@@ -70,7 +70,7 @@ func (s *Stored) Scenario(lookup func(string) (string, bool)) (*scenarios.Scenar
 		return nil, err
 	}
 	if s.identity == nil || s.identity.SecretsInFile {
-		return nil, usage.Errorf("the run's scenario had secrets in the clear, which its folder does not keep: give " +
+		return nil, usage.Errorf("the run's scenario had secrets in clear text, which its folder does not keep: give " +
 			"it again with --scenario FILE")
 	}
 	sc, err := parse.Source(s.identity.ScenarioPath, s.source, parse.Options{
@@ -99,7 +99,7 @@ func (s *Stored) Matches(sc *scenarios.Scenario) error {
 func (s *Stored) check() error {
 	for _, problem := range s.Run.Problems {
 		if strings.HasPrefix(problem, results.ScenarioName) || strings.HasPrefix(problem, results.PlanName) {
-			return usage.Errorf("not the experiment that the run began with: %s", problem)
+			return usage.Errorf("not the same experiment as at the start of the run: %s", problem)
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stor
 ) (*harness.Resume, error) {
 	changes, err := s.changes(stored, s.Identity(gpu.Host(ctx)))
 	if err != nil {
-		return nil, usage.Errorf("not the experiment that the run began with: %w", err)
+		return nil, usage.Errorf("not the same experiment as at the start of the run: %w", err)
 	}
 
 	for _, change := range changes {
@@ -121,7 +121,7 @@ func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stor
 	}
 
 	if len(changes) > 0 && !allowChanged {
-		return nil, usage.Errorf("the box is not what the run began with; --allow-changed goes on and notes it on " +
+		return nil, usage.Errorf("the machine or an engine differs from the start of the run; --allow-changed continues and notes it in " +
 			"every later step")
 	}
 	if err := s.closeLogs(folder); err != nil {
@@ -142,7 +142,7 @@ func (s *Session) changes(stored *Stored, identity results.Identity) ([]string, 
 		return nil, err
 	}
 	if stored.identity == nil {
-		return append(changes, "the folder does not say on what the run began"), nil
+		return append(changes, "the folder does not record the machine on which the run began"), nil
 	}
 
 	more, notes := plan.IdentityChanges(*stored.identity, identity)

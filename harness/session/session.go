@@ -186,7 +186,7 @@ func (s *Session) RepeatOf(run *results.Run) error {
 	}
 
 	if s.Plan, err = s.Plan.Only(ids); err != nil {
-		return usage.Errorf("not the experiment that the run began with: %w", err)
+		return usage.Errorf("not the same experiment as at the start of the run: %w", err)
 	}
 
 	pins, err := plan.PinsOf(run.Plan)

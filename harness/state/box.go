@@ -27,7 +27,7 @@ func Open(root string) (*Store, error) {
 func hostname() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("open state of this box: %w", err)
+		return "", fmt.Errorf("open the state folder: %w", err)
 	}
 	return host, nil
 }
@@ -35,7 +35,7 @@ func hostname() (string, error) {
 func open(root, host string) (*Store, error) {
 	b := &Store{dir: filepath.Join(root, folderName(host))}
 	if err := os.MkdirAll(filepath.Join(b.dir, runsName), 0o700); err != nil {
-		return nil, fmt.Errorf("open state of this box: %w; set BENCH_STATE_DIR to a folder that can be written", err)
+		return nil, fmt.Errorf("open the state folder: %w; set BENCH_STATE_DIR to a folder that can be written", err)
 	}
 	return b, nil
 }

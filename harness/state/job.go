@@ -37,7 +37,7 @@ func Jobs(root string) ([]*Store, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list jobs of this box: %w", err)
+		return nil, fmt.Errorf("list jobs of this machine: %w", err)
 	}
 
 	var stores []*Store

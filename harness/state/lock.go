@@ -31,7 +31,7 @@ func (o Owner) String() string {
 type BusyError struct{ Owner Owner }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("another bench works on this box (%s): two would measure each other; end it, or wait for it "+
+	return fmt.Sprintf("another bench is using this machine (%s): two runs would disturb each other; stop it, or wait "+
 		"with --wait-for-box",
 		e.Owner)
 }
@@ -44,7 +44,7 @@ type Lock struct{ file *os.File }
 func (b *Store) Lock(run string) (*Lock, error) {
 	file, err := os.OpenFile(filepath.Join(b.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock box: %w", err)
+		return nil, fmt.Errorf("lock machine: %w", err)
 	}
 
 	switch err := flock(int(file.Fd())); {
@@ -53,12 +53,12 @@ func (b *Store) Lock(run string) (*Lock, error) {
 		return nil, &BusyError{Owner: b.noted()}
 	case err != nil:
 		_ = file.Close()
-		return nil, fmt.Errorf("lock box %s: %w", file.Name(), err)
+		return nil, fmt.Errorf("lock machine %s: %w", file.Name(), err)
 	}
 
 	if err := note(file, Owner{PID: os.Getpid(), Run: run, Since: time.Now()}); err != nil {
 		_ = file.Close()
-		return nil, fmt.Errorf("lock box: %w", err)
+		return nil, fmt.Errorf("lock machine: %w", err)
 	}
 
 	return &Lock{file}, nil
@@ -114,7 +114,7 @@ func (b *Store) WaitLock(ctx context.Context, run string, waiting func(Owner)) (
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for box: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("wait for machine: %w", context.Cause(ctx))
 		}
 	}
 }
@@ -160,7 +160,7 @@ func note(file *os.File, owner Owner) error {
 // hold locks on two files of the same name.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); err != nil {
-		return fmt.Errorf("release box: %w", err)
+		return fmt.Errorf("release machine: %w", err)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func readOwn(path string) ([]byte, error) {
 
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
-		return nil, fmt.Errorf("look at %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 
 	const othersMayWrite = 0o022

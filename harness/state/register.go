@@ -79,7 +79,7 @@ func (b *Store) Runs() ([]Run, error) {
 	folder := filepath.Join(b.dir, runsName)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("list runs of this box: %w", err)
+		return nil, fmt.Errorf("list runs of this machine: %w", err)
 	}
 
 	var runs []Run

@@ -108,7 +108,7 @@ func counterWarnings(f results.Figures, counters []map[string]float64) []results
 	}
 	return []results.Warning{{
 		Code: results.WarnCounters,
-		Message: fmt.Sprintf("the servers' own counters say %.0f output tokens, we counted %d", theirs,
+		Message: fmt.Sprintf("the servers' own counters report %.0f output tokens, the client counted %d", theirs,
 			*f.TotalOutputTokens),
 	}}
 }

@@ -86,15 +86,15 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 	var all []results.Warning
 	if madeOfRandomIDs(asked.Dataset) {
 		all = append(all, results.Warning{
-			Code: results.WarnSpecRandom, Message: "the prompts are random token ids, and what follows them is " +
-				"foreseen by a draft in another way than text is: acceptance says nothing of real use",
+			Code: results.WarnSpecRandom, Message: "the prompts are random token ids: drafts are accepted differently " +
+				"on random tokens than on text, so acceptance does not predict real use",
 		})
 	}
 
 	if asked.IgnoreEOS {
 		all = append(all, results.Warning{
-			Code: results.WarnSpecPastEnd, Message: "ignore_eos keeps answers going past their natural end, where " +
-				"drafts are guessed better or worse than in it: acceptance is of both",
+			Code: results.WarnSpecPastEnd, Message: "ignore_eos continues answers past their natural end, where " +
+				"drafts are accepted differently: acceptance mixes both",
 		})
 	}
 

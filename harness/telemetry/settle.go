@@ -101,9 +101,9 @@ func (s *settleGate) warmth(d device.Device, g results.GPUReading) (restless, si
 		return fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW,
 			s.asked.Power*idle, s.asked.Power), ""
 	case s.asked.MaxTemp > 0 && hottest == nil:
-		return "", fmt.Sprintf("GPU %d does not tell its temperature", d.Index)
+		return "", fmt.Sprintf("GPU %d does not report its temperature", d.Index)
 	case s.asked.Power > 0 && (g.PowerW == nil || !idleKnown):
-		return "", fmt.Sprintf("GPU %d does not tell its power, now or when it was idle", d.Index)
+		return "", fmt.Sprintf("GPU %d does not report its power, now or when it was idle", d.Index)
 	}
 	return "", ""
 }
@@ -115,7 +115,7 @@ func (s *settleGate) clock(d device.Device, g results.GPUReading) (restless, sil
 	case s.asked.Clock == "":
 		return "", ""
 	case g.CoreHz == nil || s.asked.Clock == scenarios.ClockIdle && !idleKnown:
-		return "", fmt.Sprintf("GPU %d does not tell its clock, now or when it was idle", d.Index)
+		return "", fmt.Sprintf("GPU %d does not report its clock, now or when it was idle", d.Index)
 	case s.asked.Clock == scenarios.ClockIdle && *g.CoreHz > nearIdle*idle:
 		return fmt.Sprintf("GPU %d runs at %.0f MHz, %.0f MHz are asked (%.4g times idle)", d.Index, *g.CoreHz/1e6,
 			nearIdle*idle/1e6, nearIdle), ""

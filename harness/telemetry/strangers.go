@@ -161,7 +161,7 @@ func (m *Monitor) warnOfStrangers(found []results.GPUHolder, result *results.Res
 	}
 
 	result.Warnings = append(result.Warnings, results.Warning{
-		Code: results.WarnForeignGPUUser, Message: "processes that are not ours were on the GPUs of the step: " +
+		Code: results.WarnForeignGPUUser, Message: "processes that bench did not start used the GPUs of the step: " +
 			strings.Join(parts, ", "),
 	})
 }

@@ -110,7 +110,7 @@ func meanings() map[string]string {
 		string(results.FailNotFound):     "the program cannot be run",
 		string(results.FailBadRecipe):    "the scenario's recipe makes no command",
 		string(results.FailBadFlag):      "the engine does not know a flag",
-		string(results.FailExited):       "the server ended while it was needed, with whatever exit code; the end of its log is kept",
+		string(results.FailExited):       "the server exited before it was stopped, with any exit code; the end of its log is kept",
 		string(results.FailPortInUse):    "somebody has the port; bench says who, where that can be seen",
 		string(results.FailOutOfMemory):  "its log, the kernel or the container engine says so",
 		string(results.FailKVCache):      "no room for one request of the model's length",

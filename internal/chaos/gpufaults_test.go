@@ -108,7 +108,7 @@ func memoryFaults() []fault {
 	return []fault{
 		{
 			stage: stop, kind: "leak", name: "VRAM never comes back", prepare: with(lost, steady), scenario: onGPU(block{"timeout": "2s"}),
-			good: notRun, why: results.FailNoProof, after: headline("memory is not back"),
+			good: notRun, why: results.FailNoProof, after: headline("memory is not free"),
 		},
 		{
 			stage: stop, kind: "slow", name: "VRAM comes back two seconds later", prepare: with(2*time.Second, steady), scenario: onGPU(nil),
@@ -132,7 +132,7 @@ func memoryFaults() []fault {
 						w.t.Error(err)
 					}
 				})
-			}), good: notRun, why: results.FailNoProof, after: headline("memory is not back"),
+			}), good: notRun, why: results.FailNoProof, after: headline("memory is not free"),
 		},
 		{
 			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it", scenario: onGPU(nil),

@@ -31,7 +31,7 @@ func contentions() []ordeal {
 		{"lie", "another bench has the box", "refused with who has it; exit code 1; the other is not disturbed", func(w *world) {
 			beside(w, func() {
 				got := w.bench("run", w.path("night.yaml"))
-				if got.code != 1 || !strings.Contains(got.stderr, "another bench works on this box (pid ") || !strings.Contains(got.stderr, "--wait-for-box") {
+				if got.code != 1 || !strings.Contains(got.stderr, "another bench is using this machine (pid ") || !strings.Contains(got.stderr, "--wait-for-box") {
 					w.t.Errorf("exit code %d, want 1, who has the box, and a way out\n%s", got.code, got.stderr)
 				}
 			})
@@ -124,7 +124,7 @@ func leftovers() []ordeal {
 				w.t.Errorf("bench clean does not tell that it left pid %d alone\n%s%s", pid, got.stdout, got.stderr)
 			}
 		}},
-		{"lie", "the box was started anew since", "clean leaves alone who has the noted pid and start time", func(w *world) {
+		{"lie", "the machine was rebooted since", "clean leaves alone who has the noted pid and start time", func(w *world) {
 			w.killed(w.night(slowly, fast), kindOf(results.StepStarted), 500*time.Millisecond)
 			w.awaitEnd()
 			pid := w.bystanders[1].cmd.Process.Pid
@@ -135,7 +135,7 @@ func leftovers() []ordeal {
 				p.BootID, p.PID, p.Session, p.StartTime = "00000000-0000-0000-0000-000000000000", pid, pid, startTime(w, pid)
 			})
 			if got := w.bench("clean"); got.code != 0 || !strings.Contains(got.stdout, "started anew") {
-				w.t.Errorf("bench clean: exit code %d, want 0 and that the box was started anew\n%s%s", got.code, got.stdout, got.stderr)
+				w.t.Errorf("bench clean: exit code %d, want 0 and that the machine was rebooted\n%s%s", got.code, got.stdout, got.stderr)
 			}
 		}},
 		{"leak", "bench is killed, its container lives", "clean removes the container by its label, and no other", func(w *world) {

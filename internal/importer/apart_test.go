@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 	tests := []struct{ name, file, format, want string }{
 		{"k6", `{"root_group": {}, "metrics": {}}`, "", "a file of k6"},
 		{"llm-optimizer without results", `{"config": {}, "results": {}}`, "", "a file of llm-optimizer"},
-		{"CSV without figures", "a,b,c\n1,2,3\n", "csv", "none of its columns is a figure"},
+		{"CSV without figures", "a,b,c\n1,2,3\n", "csv", "no column is a known figure"},
 		{"JSON of another kind", `{"a": 1, "b": 2}`, "vllm-json", "it has no figure of format vllm-json"},
 	}
 	for _, tt := range tests {

@@ -100,7 +100,7 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	}
 
 	if len(all) == 0 && !anyCommand(out.Files) {
-		return nil, errors.New("import: no result in it that is understood; see --format, or report the file")
+		return nil, errors.New("import: no result was recognised; try --format, or report the file")
 	}
 
 	names.name(all)

@@ -81,7 +81,7 @@ func (e *entry) put(t target, understood bool, label, text string, line int) boo
 	if !ok {
 		if trimmed := plainCell(text); trimmed != "" && trimmed != "null" && trimmed != "-" &&
 			strings.ToLower(trimmed) != "n/a" {
-			e.warn(results.WarnImportedUnusable, "%s is %q: no number, so it is not known", label, shown(trimmed))
+			e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number: left out", label, shown(trimmed))
 		}
 		e.state(label, text, line, "")
 		return false
@@ -89,7 +89,7 @@ func (e *entry) put(t target, understood bool, label, text string, line int) boo
 
 	if !e.set(t, v*t.scale) {
 		e.state(label, text, line, "")
-		e.warn(results.WarnImportedDiffers, "%s is %s, and stood before with another value", label, plainCell(text))
+		e.warn(results.WarnImportedDiffers, "%s is %s, and had another value before", label, plainCell(text))
 		return false
 	}
 
@@ -213,7 +213,7 @@ func (e *entry) setting(name, text, label string) bool {
 	}
 	if e.isStated(name) {
 		if before := e.settingText(name); before != textOf(v, none) {
-			e.warn(results.WarnImportedDiffers, "%s is %s, and stood before as %s", label, text, before)
+			e.warn(results.WarnImportedDiffers, "%s is %s, and was before %s", label, text, before)
 			return false
 		}
 		return true
@@ -307,7 +307,7 @@ func (e *entry) word(t target, text, label string) {
 
 	put := func(at *string) {
 		if *at != "" && *at != text {
-			e.warn(results.WarnImportedDiffers, "%s is %q, and stood before as %q", label, text, *at)
+			e.warn(results.WarnImportedDiffers, "%s is %q, and was before %q", label, text, *at)
 			return
 		}
 		*at = text

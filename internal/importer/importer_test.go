@@ -99,10 +99,10 @@ func TestEncodings(t *testing.T) {
 func TestContradictions(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"rates", strings.Replace(smallBlock, "5.00 ", "6.00 ", 1), "imported-disagrees: request_throughput is stated as 6, and counts and duration give 4.98253 to 5.01753"},
-		{"twice", strings.Replace(smallBlock, "Mean TTFT", "Mean TTFT (ms): 13.5\nMean TTFT", 1), "imported-disagrees: Mean TTFT (ms) is 12.50, and stood before with another value"},
-		{"no number", strings.Replace(smallBlock, "12.50", "fast", 1), `imported-unusable: Mean TTFT (ms) is "fast": no number, so it is not known`},
-		{"NaN", `{"duration": 2, "completed": 0, "mean_ttft_ms": NaN}`, `imported-unusable: mean_ttft_ms is "NaN": no number, so it is not known`},
-		{"key twice", `{"duration": 2, "completed": 4, "completed": 5}`, "imported-unusable: a key stands twice, and the last counts: completed (before: 4)"},
+		{"twice", strings.Replace(smallBlock, "Mean TTFT", "Mean TTFT (ms): 13.5\nMean TTFT", 1), "imported-disagrees: Mean TTFT (ms) is 12.50, and had another value before"},
+		{"no number", strings.Replace(smallBlock, "12.50", "fast", 1), `imported-unusable: Mean TTFT (ms) is "fast", which is not a number: left out`},
+		{"NaN", `{"duration": 2, "completed": 0, "mean_ttft_ms": NaN}`, `imported-unusable: mean_ttft_ms is "NaN", which is not a number: left out`},
+		{"key twice", `{"duration": 2, "completed": 4, "completed": 5}`, "imported-unusable: a key occurs twice; the last value is used: completed (before: 4)"},
 		{"arrays", detailed("[0.1, 0.2]", "200"), "imported-disagrees: mean_ttft is stated as 200 ms, and the single requests give 150 ms"},
 		{"array lengths", detailed("[0.1, 0.2, 0.3]", "200"), "imported-disagrees: the arrays of single requests differ in length (ttfts 3, itls 2, output_lens 2, errors 2): they are not used"},
 		{"totals", strings.Replace(detailed("[0.1, 0.2]", "150"), `"total_output_tokens": 5`, `"total_output_tokens": 6`, 1), "imported-disagrees: total_output_tokens is stated as 6, and the single requests give 5"},
@@ -185,7 +185,7 @@ func TestErrors(t *testing.T) {
 		{"pattern without a group", source, Options{VariantPattern: "x"}, "it has no group"},
 		{"set", source, Options{Sets: []Setting{{"num_prompts", "many"}}}, "set num_prompts=many: want a whole number"},
 		{"empty", []Source{{"a", []byte(" \n")}}, Options{}, "import a: it is empty"},
-		{"nothing", []Source{{"a", []byte("hello 5\n")}}, Options{}, "no result in it that is understood"},
+		{"nothing", []Source{{"a", []byte("hello 5\n")}}, Options{}, "no result was recognised"},
 		{"cut", []Source{{"a", []byte(`{"duration": 2, "comp`)}}, Options{}, "read JSON at line 1"},
 		{"deep", []Source{{"a", []byte(strings.Repeat("[", 1<<20))}}, Options{}, "read JSON at line 1"},
 		{"numbers", []Source{{"a", []byte("[1, 2]")}}, Options{}, "an array of something else than objects"},

@@ -35,7 +35,7 @@ func fromTests(name string, objects []object) []*entry {
 // addTest reads one object's row.
 func (e *entry) addTest(o object) {
 	for _, again := range o.twice {
-		e.warn(results.WarnImportedUnusable, "a key stands twice, and the last counts: %s", shown(again))
+		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", shown(again))
 	}
 
 	line := o.json()

@@ -64,7 +64,7 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 		entries, rest, err := fromCSV(name, text)
 		file.Format, file.Lines = formatCSV, rest
 		if err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, (*entry).hasFigures) {
-			err = errors.New("none of its columns is a figure: a CSV file of results has one result in each row, " +
+			err = errors.New("no column is a known figure: a CSV file of results has one result in each row, " +
 				"under names such as output_throughput")
 		}
 		return entries, err

@@ -128,7 +128,7 @@ func fromSaved(name, format string, o object) *entry {
 	}
 
 	for _, again := range o.twice {
-		e.warn(results.WarnImportedUnusable, "a key stands twice, and the last counts: %s", shown(again))
+		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", shown(again))
 	}
 
 	for _, key := range o.keys {

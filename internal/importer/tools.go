@@ -76,7 +76,7 @@ func (e *entry) stat(label string, m toolMetric, stat, unit string, v float64, l
 	}
 	if !e.set(t, v*t.scale) {
 		e.state(label, text, line, "")
-		e.warn(results.WarnImportedDiffers, "%s is %s, and stood before with another value", label, text)
+		e.warn(results.WarnImportedDiffers, "%s is %s, and had another value before", label, text)
 		return
 	}
 	e.state(label, text, line, t.as())

@@ -54,7 +54,7 @@ func Open(root, name string, flag int, mode os.FileMode) (*os.File, error) {
 func check(f *os.File, path string, flag int) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
-		return fmt.Errorf("look at %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 
 	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0

@@ -77,11 +77,11 @@ func TestParseErrors(t *testing.T) {
 		{"another table", "| a | b |\n|---|---|\n| 1 | 2 |\n", "no result"},
 		{"crashed", "{\"error\": \"no model\"}\nmain: error\n", "no result"},
 		{"short row", "| test | t/s |\n|---|---|\n| pp512 |\n", "a row of 1 cells under 2 heads"},
-		{"odd test", "| test | t/s |\n|---|---|\n| xx5 | 1 |\n", `column "test": "xx5" is no test`},
-		{"odd speed", "| test | t/s |\n|---|---|\n| pp5 | fast |\n", `column "t/s": "fast" is no speed`},
-		{"a speed that is no number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n", `column "t/s": "nan ± nan" is no speed`},
+		{"odd test", "| test | t/s |\n|---|---|\n| xx5 | 1 |\n", `column "test": "xx5" is not a test`},
+		{"odd speed", "| test | t/s |\n|---|---|\n| pp5 | fast |\n", `column "t/s": "fast" is not a speed`},
+		{"a speed that is no number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n", `column "t/s": "nan ± nan" is not a speed`},
 		{"cut off", `[{"build_commit": "a", "n_prompt": 5, "avg_`, "line 1: a test that is not complete"},
-		{"odd size", "| size | test | t/s |\n|---|---|---|\n| 5 | pp5 | 1 |\n", `"5" is no amount`},
+		{"odd size", "| size | test | t/s |\n|---|---|---|\n| 5 | pp5 | 1 |\n", `"5" is not an amount`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

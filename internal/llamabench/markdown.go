@@ -111,7 +111,7 @@ func amount(cell string, units map[string]float64) (int64, error) {
 	value, err := strconv.ParseFloat(number, 64)
 	factor, known := units[unit]
 	if err != nil || !known || value < 0 || value*factor > 1e18 {
-		return 0, fmt.Errorf("%q is no amount", cell)
+		return 0, fmt.Errorf("%q is not an amount", cell)
 	}
 	return int64(value * factor), nil
 }
@@ -122,7 +122,7 @@ func setTest(r *results.LlamaBenchRow, cell string) error {
 	if deep {
 		n, err := strconv.Atoi(depth)
 		if err != nil {
-			return fmt.Errorf("%q is no test", cell)
+			return fmt.Errorf("%q is not a test", cell)
 		}
 		r.Depth = n
 	}
@@ -131,13 +131,13 @@ func setTest(r *results.LlamaBenchRow, cell string) error {
 		n, err := strconv.Atoi(strings.TrimLeft(part, "pgt"))
 		switch {
 		case err != nil || n < 0:
-			return fmt.Errorf("%q is no test", cell)
+			return fmt.Errorf("%q is not a test", cell)
 		case strings.HasPrefix(part, "pp"):
 			r.Prompt = n
 		case strings.HasPrefix(part, "tg"):
 			r.Generated = n
 		default:
-			return fmt.Errorf("%q is no test", cell)
+			return fmt.Errorf("%q is not a test", cell)
 		}
 	}
 
@@ -148,18 +148,18 @@ func setTest(r *results.LlamaBenchRow, cell string) error {
 func setSpeed(r *results.LlamaBenchRow, cell string) error {
 	fields := strings.Fields(cell)
 	if len(fields) == 0 {
-		return fmt.Errorf("%q is no speed", cell)
+		return fmt.Errorf("%q is not a speed", cell)
 	}
 
 	var err error
 	r.TokensPerS, err = strconv.ParseFloat(fields[0], 64)
 	if err != nil || !(r.TokensPerS >= 0) || math.IsInf(r.TokensPerS, 0) {
-		return fmt.Errorf("%q is no speed", cell)
+		return fmt.Errorf("%q is not a speed", cell)
 	}
 	if len(fields) > 1 {
 		sd, err := strconv.ParseFloat(fields[len(fields)-1], 64)
 		if err != nil {
-			return fmt.Errorf("%q is no speed", cell)
+			return fmt.Errorf("%q is not a speed", cell)
 		}
 		if !math.IsNaN(sd) && !math.IsInf(sd, 0) && sd >= 0 {
 			r.TokensPerSD = &sd

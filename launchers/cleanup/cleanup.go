@@ -177,11 +177,11 @@ func (l *Leftover) Stopped(proof results.Proof, err error) results.Event {
 	case err != nil:
 		event.Failure = results.Failf(results.FailNoProof, "left by a run that was cut off: %v", err)
 	case l.Rebooted():
-		event.Message = "the box was started anew since"
+		event.Message = "the machine was rebooted since"
 	case l.Empty():
-		event.Message = "left by a run that was cut off; nothing of it was there any more"
+		event.Message = "left by a run that was cut off; it was gone already"
 	default:
-		event.Message = fmt.Sprintf("left by a run that was cut off: %d processes and %d containers ended",
+		event.Message = fmt.Sprintf("left by a run that was cut off: %d processes and %d containers stopped",
 			len(l.Processes()), len(l.Containers))
 	}
 	return event

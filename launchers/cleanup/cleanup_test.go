@@ -111,7 +111,7 @@ func TestCleanerAfterReboot(t *testing.T) {
 	if err != nil || !proof.Clean() || len(proof.Signals) != 0 {
 		t.Errorf("End() = %+v, %v, want a clean proof without a signal", proof, err)
 	}
-	if told := left.Stopped(proof, err); !strings.Contains(told.Message, "anew") {
+	if told := left.Stopped(proof, err); !strings.Contains(told.Message, "rebooted") {
 		t.Errorf("Stopped() = %+v, want it to tell of the reboot", told)
 	}
 }

@@ -96,7 +96,7 @@ type cliError struct {
 func (e *cliError) Error() string {
 	switch {
 	case e.hung > 0:
-		return fmt.Sprintf("%s: no end after %v", e.call, e.hung)
+		return fmt.Sprintf("%s: still running after %v", e.call, e.hung)
 	case e.stderr != "":
 		return fmt.Sprintf("%s: %s", e.call, text.Shorten(e.stderr))
 	}
@@ -221,7 +221,7 @@ func (c CLI) inspect(ctx context.Context, id string) (state, error) {
 		return found, err
 	}
 	if err := json.Unmarshal([]byte(output), &found); err != nil {
-		return found, fmt.Errorf("%s inspect: %q is no state: %w", c.Engine, text.Shorten(output), err)
+		return found, fmt.Errorf("%s inspect: %q is not a state: %w", c.Engine, text.Shorten(output), err)
 	}
 	return found, nil
 }

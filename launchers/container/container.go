@@ -250,7 +250,7 @@ func (c *Container) Explain() (class results.FailureClass, reason string) {
 	defer c.mu.Unlock()
 	switch {
 	case c.state.OOMKilled:
-		return results.FailOutOfMemory, c.cli.Engine + " says that the kernel ended it for lack of memory (OOMKilled)"
+		return results.FailOutOfMemory, c.cli.Engine + " says that the kernel killed it for lack of memory (OOMKilled)"
 	case notRunText.MatchString(c.logEnd()):
 		return results.FailNotFound, "its program is not in the image or cannot be run: set the key command: to one that is"
 	case c.state.Error != "":

@@ -93,14 +93,14 @@ func End(ctx context.Context, info results.ContainerInfo, environ []string) erro
 	case noSuch(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("end container %s: %w", info.Name, err)
+		return fmt.Errorf("stop container %s: %w", info.Name, err)
 	case now.Label != info.Label || info.Label == "":
-		return fmt.Errorf("end container %s: it carries label %q, not %q: it is not ours", info.Name, now.Label,
+		return fmt.Errorf("stop container %s: its label is %q, not %q: bench did not start it", info.Name, now.Label,
 			info.Label)
 	}
 
 	if err := cli.remove(ctx, info.ID); err != nil {
-		return fmt.Errorf("end container %s: %w", info.Name, err)
+		return fmt.Errorf("stop container %s: %w", info.Name, err)
 	}
 
 	return nil

@@ -37,7 +37,7 @@ func llamaBenchCommand(s recipe.Spec, models, more []string) (recipe.Command, er
 	for _, model := range models {
 		switch {
 		case model == "", strings.HasPrefix(model, "-"), strings.ContainsRune(model, 0):
-			return recipe.Command{}, fmt.Errorf("model: %q is no path of a model", model)
+			return recipe.Command{}, fmt.Errorf("model: %q is not the path of a model", model)
 		case strings.Contains(model, ","):
 			return recipe.Command{}, fmt.Errorf("model: %q holds a comma, and llama-bench would take it for several "+
 				"models: rename the file", model)

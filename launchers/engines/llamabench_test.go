@@ -33,7 +33,7 @@ func TestLlamaBenchCommand(t *testing.T) {
 		},
 		{name: "no model", want: "model: missing", fails: true},
 		{name: "a comma", models: []string{"a,b.gguf"}, want: "holds a comma", fails: true},
-		{name: "an option for a model", models: []string{"-x"}, want: "no path", fails: true},
+		{name: "an option for a model", models: []string{"-x"}, want: "not the path", fails: true},
 		{name: "what bench sets", models: []string{"a.gguf"}, args: []recipe.Arg{{Name: "r", Value: number("3")}}, want: "r is set by bench", fails: true},
 		{name: "twice the same", models: []string{"a.gguf"}, args: []recipe.Arg{{Name: "fa", Value: true}, {Name: "flash_attn", Value: true}}, want: "are one option", fails: true},
 	}

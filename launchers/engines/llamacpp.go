@@ -367,7 +367,7 @@ var llamaTemplate = starterHead("llama.cpp's llama-server", "llamacpp") + `serve
   args:                            # flags of llama-server without the dashes
     ctx-size: 16384                # shared by the slots
     parallel: 8                    # slots, requests served at once
-    n-gpu-layers: 99               # 0 on a box without GPU
+    n-gpu-layers: 99               # 0 on a machine without GPU
     metrics: true                  # its counters are compared with what the client saw
   ready: {timeout: 10m, stall: 2m}
 

@@ -138,7 +138,7 @@ var simulatorTemplate = starterHead("the embedded simulator: no GPU needed, and 
   args:                            # vLLM's spelling, and sim-* for the simulation itself
     sim-model: llama-8b            # whose size it assumes
     sim-device: mi300x
-    sim-speed: 10                  # ten times faster than the engine it plays
+    sim-speed: 10                  # ten times faster than the simulated engine
     sim-load-time: 5s
     max-num-seqs: 256
   ready: {timeout: 1m, stall: 30s}

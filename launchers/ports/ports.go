@@ -39,7 +39,7 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 	}
 	if l, taken := conflict(host, port); taken {
 		return results.Failf(results.FailPortInUse,
-			"port %d is listened on already, on %s%s: stop that server or set another port:",
+			"port %d is in use already, on %s%s: stop that server or set another port:",
 			port, l.Addr.Addr(), Holder(port))
 	}
 
@@ -68,7 +68,7 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 	case errors.Is(err, unix.EACCES):
 		return results.Failf(results.FailBadRecipe, "port %d needs privileges to bind: use one above 1023", port)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
-		return results.Failf(results.FailBadRecipe, "host %q is no address of this machine: set host: to one that is",
+		return results.Failf(results.FailBadRecipe, "host %q is not an address of this machine: set host: to one that is",
 			host)
 	}
 

@@ -121,6 +121,6 @@ func checkProc() error {
 		return nil
 	}
 
-	return fmt.Errorf("/proc shows the processes of another pid namespace, so no process can be told to be ours: " +
-		"mount that of this one (unshare --mount-proc)")
+	return fmt.Errorf("/proc shows the processes of another pid namespace, so bench cannot recognise its processes: " +
+		"mount this namespace's own (unshare --mount-proc)")
 }

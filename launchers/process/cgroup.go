@@ -54,7 +54,7 @@ func newCgroup(procfs proc.FS, name string) (*cgroup, error) {
 	// Without cgroup.kill (Linux before 5.14) the group still tells who is in it.
 	if _, err := os.Stat(filepath.Join(group.folder, "cgroup.procs")); err != nil {
 		_ = os.Remove(group.folder)
-		return nil, fmt.Errorf("%s is no cgroup: %w", group.folder, err)
+		return nil, fmt.Errorf("%s is not a cgroup: %w", group.folder, err)
 	}
 
 	return group, nil

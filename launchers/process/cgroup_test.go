@@ -102,7 +102,7 @@ func TestNewCgroupRefusals(t *testing.T) {
 		{"elsewhere", func(t *testing.T, b fakeMachine) {
 			b.write(t, filepath.Join(string(b.procfs), "self/cgroup"), "1:cpu:/\n")
 		}, "not below"},
-		{"no such thing", func(t *testing.T, b fakeMachine) {}, "no cgroup"}, // the new folder stays empty: it is a plain one
+		{"no such thing", func(t *testing.T, b fakeMachine) {}, "is not a cgroup"}, // the new folder stays empty: it is a plain one
 	} {
 		machine := newFakeMachine(t)
 		c.spoil(t, machine)

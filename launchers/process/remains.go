@@ -126,11 +126,11 @@ func (r *Remains) strange(p proc.Process, noted results.Process) string {
 	case carries && !mine, p.Key() == r.tree.leader && !mine:
 		return fmt.Sprintf("it belongs to user %d", uid)
 	case p.PID == noted.PID:
-		return "its pid was ours and has been given out again"
+		return "its pid was ours and has been reused"
 	case noted.Session != 0 && p.Session == noted.Session && !readable:
-		return "it is in a session with the number of ours, but its environment cannot be read"
+		return "its session id is ours, but its environment cannot be read"
 	case noted.Session != 0 && p.Session == noted.Session:
-		return "it is in a session with the number of ours, but does not carry our cookie"
+		return "its session id is ours, but its environment lacks the run's cookie"
 	}
 	return ""
 }

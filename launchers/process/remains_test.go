@@ -168,8 +168,8 @@ func TestFindTakesNoStranger(t *testing.T) {
 	}{
 		{"as noted", func() results.Process { return noted }, 2, ""},
 		{"another cookie: by pid, start time and descent", func() results.Process { return other }, 2, ""},
-		{"pid given out again", func() results.Process { p := other; p.StartTime--; p.Session = 0; return p }, 0, "given out again"},
-		{"session given out again", func() results.Process { p := other; p.PID, p.StartTime = 0, 0; return p }, 0, "does not carry"},
+		{"pid given out again", func() results.Process { p := other; p.StartTime--; p.Session = 0; return p }, 0, "has been reused"},
+		{"session given out again", func() results.Process { p := other; p.PID, p.StartTime = 0, 0; return p }, 0, "lacks the run's cookie"},
 		{"after a reboot", func() results.Process { p := other; p.BootID = "another"; return p }, 0, ""},
 		{"before the spawn was noted", func() results.Process { return results.Process{Cookie: noted.Cookie} }, 2, ""},
 		{"the run's cookie alone", func() results.Process { return results.Process{Cookie: strings.TrimSuffix(noted.Cookie, ".1")} }, 0, ""},

@@ -75,7 +75,7 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Stage {
 			return Step{Done: true} // a list without models, or none: the token shows whether it serves
 		case a.Status == http.StatusNotFound:
 			return Step{Final: results.Failf(results.FailProtocol,
-				"%s: this is no %s server: check launcher: and port:", a, kind.Name)}
+				"%s: this is not a %s server: check launcher: and port:", a, kind.Name)}
 		}
 
 		return Step{Final: a.Failure()}

@@ -67,7 +67,7 @@ func TestLadder(t *testing.T) {
 		"a gateway's key": {
 			"external", map[string]string{"GET /v1/models": `401 {"error":"no key"}`}, results.FailAuth, "no key",
 		},
-		"not that kind of server": {"vllm", map[string]string{"POST /v1/completions": token}, results.FailProtocol, "no vllm server"},
+		"not that kind of server": {"vllm", map[string]string{"POST /v1/completions": token}, results.FailProtocol, "not a vllm server"},
 		"Ollama's own API": {
 			"external", map[string]string{"POST /api/generate": `{"model":"m","response":"a","done":false}`}, "", "",
 		},

@@ -59,7 +59,7 @@ func (s Spelling) Render(args []Arg) ([]string, error) {
 	given := map[string]string{}
 	for _, arg := range args {
 		if !OptionName.MatchString(arg.Name) {
-			return nil, fmt.Errorf("args: %q is no option name: give the bare name as key and the value beside it",
+			return nil, fmt.Errorf("args: invalid option name %q: give the bare name as key and the value beside it",
 				arg.Name)
 		}
 		name := arg.Name

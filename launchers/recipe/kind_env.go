@@ -91,7 +91,7 @@ func GPUList(gpus []int) (string, error) {
 	texts := make([]string, 0, len(gpus))
 	for i, gpu := range gpus {
 		if gpu < 0 || slices.Contains(gpus[:i], gpu) {
-			return "", fmt.Errorf("gpus: %v is no list of different device indices", gpus)
+			return "", fmt.Errorf("gpus: %v is not a list of different device indices", gpus)
 		}
 		texts = append(texts, strconv.Itoa(gpu))
 	}

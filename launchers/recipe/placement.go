@@ -14,7 +14,7 @@ import (
 // *results.Failure of class FailNoGPU, or FailBadRecipe for a wrong list.
 func Place(perReplica, replicas int, allowed []int, machineCount int) ([][]int, error) {
 	if perReplica < 0 || replicas < 1 {
-		return nil, results.Failf(results.FailBadRecipe, "gpus: %d for each of %d servers is no placement", perReplica,
+		return nil, results.Failf(results.FailBadRecipe, "gpus: invalid placement: %d GPUs for each of %d servers", perReplica,
 			replicas)
 	}
 
@@ -28,7 +28,7 @@ func Place(perReplica, replicas int, allowed []int, machineCount int) ([][]int, 
 		return nil, failure
 	}
 	if need := perReplica * replicas; need > len(devices) {
-		return nil, results.Failf(results.FailNoGPU, "%s needed, %s", needed(perReplica, replicas),
+		return nil, results.Failf(results.FailNoGPU, "needs %s, %s", needed(perReplica, replicas),
 			seen(allowed, machineCount))
 	}
 
@@ -69,9 +69,9 @@ func needed(perReplica, replicas int) string {
 }
 
 func seen(allowed []int, machineCount int) string {
-	machine := "the box has no GPU that we see"
+	machine := "none detected"
 	if machineCount > 0 {
-		machine = fmt.Sprintf("the box has %d (0 to %d)", machineCount, machineCount-1)
+		machine = fmt.Sprintf("this machine has %d (0 to %d)", machineCount, machineCount-1)
 	}
 	if allowed == nil {
 		return machine

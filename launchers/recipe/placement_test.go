@@ -26,15 +26,15 @@ func TestPlace(t *testing.T) {
 		{"some are left", 2, 1, nil, 8, [][]int{{0, 1}}, "", ""},
 		{"order of the list", 1, 2, []int{5, 2, 7}, 8, [][]int{{5}, {2}}, "", ""},
 		{"visibility left alone", 0, 3, nil, 0, [][]int{nil, nil, nil}, "", ""},
-		{"too few", 4, 2, nil, 4, nil, results.FailNoGPU, "8 GPUs (4 for each of 2 replicas) needed, the box has 4 (0 to 3)"},
-		{"none", 1, 1, nil, 0, nil, results.FailNoGPU, "1 GPU needed, the box has no GPU that we see"},
-		{"short list", 4, 1, []int{0, 1}, 8, nil, results.FailNoGPU, "4 GPUs needed, gpus: allows 2 [0 1] and the box has 8 (0 to 7)"},
+		{"too few", 4, 2, nil, 4, nil, results.FailNoGPU, "needs 8 GPUs (4 for each of 2 replicas), this machine has 4 (0 to 3)"},
+		{"none", 1, 1, nil, 0, nil, results.FailNoGPU, "needs 1 GPU, none detected"},
+		{"short list", 4, 1, []int{0, 1}, 8, nil, results.FailNoGPU, "needs 4 GPUs, gpus: allows 2 [0 1] and this machine has 8 (0 to 7)"},
 		{"empty list", 1, 1, []int{}, 8, nil, results.FailNoGPU, "allows 0"},
-		{"not there", 1, 1, []int{8}, 8, nil, results.FailNoGPU, "there is no GPU 8: the box has 8 (0 to 7)"},
+		{"not there", 1, 1, []int{8}, 8, nil, results.FailNoGPU, "there is no GPU 8: this machine has 8 (0 to 7)"},
 		{"negative", 1, 1, []int{-1}, 8, nil, results.FailNoGPU, "there is no GPU -1"},
 		{"twice", 1, 2, []int{3, 3}, 8, nil, results.FailBadRecipe, "3 is listed twice"},
-		{"no servers", 1, 0, nil, 8, nil, results.FailBadRecipe, "no placement"},
-		{"negative need", -1, 1, nil, 8, nil, results.FailBadRecipe, "no placement"},
+		{"no servers", 1, 0, nil, 8, nil, results.FailBadRecipe, "invalid placement"},
+		{"negative need", -1, 1, nil, 8, nil, results.FailBadRecipe, "invalid placement"},
 	}
 	for _, test := range tests {
 		got, err := Place(test.perReplica, test.servers, test.allowed, test.machine)

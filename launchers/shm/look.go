@@ -104,9 +104,9 @@ func (v view) inTheWay(e entry) string {
 	case v.used[e.id]:
 		return "a process has it open or mapped"
 	case v.hidden != 0:
-		return fmt.Sprintf("process %d may use it and cannot be looked into", v.hidden)
+		return fmt.Sprintf("process %d may use it and cannot be inspected", v.hidden)
 	case v.others != 0 && e.open:
-		return fmt.Sprintf("process %d of another user may use it and cannot be looked into", v.others)
+		return fmt.Sprintf("process %d of another user may use it and cannot be inspected", v.others)
 	}
 
 	return ""

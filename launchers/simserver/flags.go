@@ -94,10 +94,10 @@ func simulatorFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.IntVar(&c.KVBlocks, "sim-kv-blocks", 0, "KV blocks in all (default: what device memory leaves)")
 	fs.Float64Var(&c.Speed, "sim-speed", 1, "how many times faster than the modelled engine")
 	fs.Float64Var(&c.Noise, "sim-noise", flagNoise, "relative standard deviation of a step's time")
-	fs.Float64Var(&c.LifeNoise, "sim-life-noise", 0, "the same of the whole server's speed, drawn anew at each start")
-	fs.Float64Var(&c.Decode, "sim-decode", 1, "how many times as fast as the model says all but the arithmetic of "+
-		"prefill is")
-	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "the same of the arithmetic of prefill")
+	fs.Float64Var(&c.LifeNoise, "sim-life-noise", 0, "relative standard deviation of server speed per start")
+	fs.Float64Var(&c.Decode, "sim-decode", 1, "speed of everything but the arithmetic of prefill, "+
+		"relative to the model of the device")
+	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "speed of the arithmetic of prefill, relative to the model of the device")
 	fs.DurationVar(&c.LoadTime, "sim-load-time", flagLoadTime, "time to load, before --sim-speed")
 	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", simengine.DefaultStatsInterval,
 		"interval of the statistics lines")

@@ -127,7 +127,7 @@ func (b LlamaBench) tests() ([]llamaTest, error) {
 	}
 
 	if !slices.Contains([]string{"md", "json", "jsonl"}, b.Output) {
-		return nil, fmt.Errorf("check --output: %q is none of md, json, jsonl", b.Output)
+		return nil, fmt.Errorf("check --output: unknown format %q: want md, json or jsonl", b.Output)
 	}
 
 	sizes, err := b.sizes()

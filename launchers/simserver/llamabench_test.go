@@ -75,7 +75,7 @@ func TestLlamaBenchForms(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"-p 8": "want a model", "-m a -o sql": "none of md", "-m a -pg 3": "PROMPT,GENERATED", "-m a -r 0": "above 0", "-m a --sim-device tpu": "tpu",
+		"-p 8": "want a model", "-m a -o sql": "unknown format", "-m a -pg 3": "PROMPT,GENERATED", "-m a -r 0": "above 0", "-m a --sim-device tpu": "tpu",
 	} {
 		if err := llamaBenchOf(t, strings.Fields(args)...).Run(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("llama-bench %s: %v, want %q", args, err, want)

@@ -86,14 +86,14 @@ func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own f
 
 	used, err := c.Memory.Used(ctx)
 	if err != nil {
-		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so its return will not be proven: %v", err))
+		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so bench cannot prove that it is freed: %v", err))
 		return c, nil
 	}
 
 	for _, device := range devices {
 		bytes, ok := used[device]
 		if !ok {
-			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so its return will not be proven",
+			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so bench cannot prove that it is freed",
 				device))
 			continue
 		}
@@ -223,7 +223,7 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 			return nil, results.Interrupted(ctx, "waiting for others to leave the GPUs")
 		}
 		if err != nil {
-			c.notes = append(c.notes, fmt.Sprintf("who else uses the GPUs cannot be seen: %v", err))
+			c.notes = append(c.notes, fmt.Sprintf("other users of the GPUs cannot be listed: %v", err))
 			return nil, nil
 		}
 		foreign := others(all, devices, own())
@@ -235,11 +235,11 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 			if failure := c.tooLittle(foreign, devices); failure != nil {
 				return nil, failure
 			}
-			c.notes = append(c.notes, "others use the GPUs: "+describeHolders(heavy))
+			c.notes = append(c.notes, "other processes use the GPUs: "+describeHolders(heavy))
 			return foreign, nil
 		case c.Policy.Foreign == "refuse" || time.Now().After(deadline):
 			return nil, results.Failf(results.FailForeignGPU,
-				"others use the GPUs of this server: %s; end them, name other devices in gpus:, or say vram.foreign: "+
+				"other processes use the GPUs of this server: %s; stop them, name other devices in gpus:, or say vram.foreign: "+
 					"report",
 				describeHolders(heavy))
 		case !sleep.For(ctx, vramPoll):

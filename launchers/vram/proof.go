@@ -202,7 +202,7 @@ func (p *proving) failure() *results.Failure {
 		if len(proof.Holders) > 0 {
 			line += ": " + describeHolders(proof.Holders)
 		} else {
-			line += ", held by no process that can be seen"
+			line += ", held by no visible process"
 		}
 		list = append(list, line)
 	}
@@ -213,7 +213,7 @@ func (p *proving) failure() *results.Failure {
 	}
 
 	took := time.Since(p.began).Round(time.Second)
-	return results.Failf(results.FailNoProof, "memory is not back %v after the server is gone: %s%s; the box needs a "+
-		"look, or vram.timeout: more time",
+	return results.Failf(results.FailNoProof, "GPU memory is not free %v after the server exited: %s%s; inspect the "+
+		"machine, or raise vram.timeout",
 		took, strings.Join(slices.Compact(list), "; "), why)
 }

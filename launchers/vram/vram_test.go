@@ -82,7 +82,7 @@ func TestProveMemory(t *testing.T) {
 		{"back at once", falling(0, 0, giga), nil, nil, true, 0, nil},
 		{"back within the tolerance", falling(0, 0, giga+512<<20), nil, nil, true, 0, nil},
 		{"back after a while", falling(90*time.Second, 80*giga, giga), nil, nil, true, 90 * time.Second, nil},
-		{"never", falling(time.Hour, 80*giga, giga), nil, nil, false, 2 * time.Minute, []string{"80.0 GiB in use, 1.0 GiB before", "no process that can be seen", "vram.timeout"}},
+		{"never", falling(time.Hour, 80*giga, giga), nil, nil, false, 2 * time.Minute, []string{"80.0 GiB in use, 1.0 GiB before", "held by no visible process", "vram.timeout"}},
 		{"AMD takes longer", falling(10*time.Minute, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, true, 10 * time.Minute, nil},
 		{"AMD, never", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, false, 15 * time.Minute, []string{"80.0 GiB"}},
 		{"a limit of the scenario", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Policy.Timeout = 10 * time.Second }, false, 10 * time.Second, []string{"80.0 GiB"}},
@@ -105,7 +105,7 @@ func TestProveMemory(t *testing.T) {
 			"others on another device", falling(time.Hour, 41*giga, giga),
 			func(time.Duration) []results.GPUHolder { return []results.GPUHolder{holding(7, "gpu-1", 40*giga)} },
 			nil, false, 2 * time.Minute,
-			[]string{"no process that can be seen"},
+			[]string{"held by no visible process"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

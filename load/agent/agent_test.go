@@ -442,7 +442,7 @@ func TestWhoIsNoAgent(t *testing.T) {
 		dial func() (io.ReadWriteCloser, error)
 		want string
 	}{
-		{"a greeting of the shell", func() (io.ReadWriteCloser, error) { return newSaid("Welcome to host\n", true), nil }, `it says "Welcome to host`},
+		{"a greeting of the shell", func() (io.ReadWriteCloser, error) { return newSaid("Welcome to host\n", true), nil }, `it sent "Welcome to host`},
 		{"ends at once", func() (io.ReadWriteCloser, error) { return newSaid("", false), nil }, "its stream ended"},
 		{"ends within", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x09abc", false), nil }, "ends within a message"},
 		{"no JSON", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x03abc", false), nil }, "read message"},

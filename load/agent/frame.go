@@ -63,7 +63,7 @@ func (f *frames) receive() (message, error) {
 	size := binary.BigEndian.Uint32(head)
 	if size > maxFrame {
 		head, _ = f.in.Peek(min(f.in.Buffered(), 80))
-		return m, fmt.Errorf("it says %q, which is no message", head)
+		return m, fmt.Errorf("it sent %q, which is not a message", head)
 	}
 
 	_, _ = f.in.Discard(4) // it was peeked at

@@ -42,10 +42,10 @@ func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect
 	switch {
 	case o.Target.TLS != nil && (o.Target.TLS.RootCAs != nil && len(o.Target.CA) == 0 ||
 		len(o.Target.TLS.Certificates) > 0):
-		return nil, nil, errors.New("of TLS settings, only authorities as PEM and the wish to take any certificate " +
-			"reach load agents")
+		return nil, nil, errors.New("of the TLS settings, load agents take only authorities as PEM and " +
+			"the skipping of certificate verification")
 	case o.RequestID != nil:
-		return nil, nil, errors.New("request ids of one's own do not reach load agents: set a prefix")
+		return nil, nil, errors.New("single request ids cannot be sent to load agents: set a prefix")
 	}
 	mine, at := s.deal(*o, prompts)
 	j := &job{

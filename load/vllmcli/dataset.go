@@ -62,9 +62,9 @@ func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&d.Tokenizer, "tokenizer", "",
 		"tokenizer.json, its folder, or a GGUF `file`; none: count nothing (default: the server's own /tokenize)")
 	fs.BoolVar(&d.SkipInit, "skip-tokenizer-init", false, "the same as --tokenizer none")
-	fs.StringVar(&d.Compat, "compat", "", "whose prompts, requests, times and figures to follow to the letter: vllm "+
+	fs.StringVar(&d.Compat, "compat", "", "match this vLLM version exactly: prompts, requests, timings, metrics: vllm "+
 		"(the newest), vllm-0.10 or vllm-0.6 (not in vLLM)")
-	fs.BoolVar(&d.NoOversample, "no-oversample", false, "send fewer prompts rather than some twice")
+	fs.BoolVar(&d.NoOversample, "no-oversample", false, "do not repeat prompts to reach --num-prompts")
 	fs.BoolVar(&d.NoShuffle, "disable-shuffle", false, "take prompts in the file's order")
 	fs.BoolVar(&d.SkipTemplate, "skip-chat-template", false, "custom: send prompts as they are; always so here")
 	fs.IntVar(&d.InputLen, "input-len", 0, "prompt tokens, for datasets that make prompts up")

@@ -98,7 +98,7 @@ func (f *Flags) addTarget(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Endpoint, "endpoint", "", "`path` of the API (default: the backend's)")
 	fs.StringVar(&f.Model, "model", "", "`name` in requests (default: the first that the server lists)")
 	fs.StringVar(&f.ServedName, "served-model-name", "", "`name` in requests where it differs from --model")
-	fs.BoolVar(&f.Insecure, "insecure", false, "take any certificate of an https server")
+	fs.BoolVar(&f.Insecure, "insecure", false, "skip TLS certificate verification")
 	fs.StringVar(&f.CACert, "ca-cert", "", "PEM `file` with the authorities to trust (not in vLLM)")
 	fs.StringVar(&f.UnixSocket, "unix-socket", "", "connect to this socket `file` (not in vLLM)")
 	fs.Float64Var(&f.ReadyTimeoutS, "ready-check-timeout-sec", 0,
@@ -119,7 +119,7 @@ func (f *Flags) addTraffic(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.Duration, "duration", 0,
 		"stop sending after this time; prompts are repeated until then (not in vLLM)")
 	fs.StringVar(&f.Transport, "transport", "",
-		"how bytes are read: sockets or net/http (not in vLLM; default: sockets where they can be)")
+		"transport: sockets or net/http (not in vLLM; default: sockets where they can be)")
 }
 
 func (f *Flags) addAgents(fs *pflag.FlagSet) {
@@ -134,7 +134,7 @@ func (f *Flags) addAgents(fs *pflag.FlagSet) {
 
 func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&r.IgnoreEOS, "ignore-eos", false,
-		"let answers run to their length; always on for the random datasets, as in vLLM")
+		"generate answers of the full length; always on for the random datasets, as in vLLM")
 	fs.StringArrayVar(&r.Headers, "header", nil, "`KEY=VALUE` ...: further HTTP headers")
 	fs.StringVar(&r.ExtraBody, "extra-body", "", "`JSON` object of further body fields, merged last")
 	fs.StringVar(&r.Template, "chat-template-kwargs", "",
@@ -142,7 +142,7 @@ func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&r.IDPrefix, "request-id-prefix", "", "beginning of each request's id")
 	fs.IntVar(&r.Logprobs, "logprobs", 0, "log probabilities to ask for with each token")
 	fs.Float64Var(&r.Temperature, "temperature", 0, "sampling temperature (default: none is sent)")
-	fs.Float64Var(&r.TopP, "top-p", 0, "nucleus (default: none is sent)")
+	fs.Float64Var(&r.TopP, "top-p", 0, "nucleus sampling (default: none is sent)")
 	fs.IntVar(&r.TopK, "top-k", 0, "tokens to choose among (default: none is sent)")
 	fs.Float64Var(&r.MinP, "min-p", 0, "least probability (default: none is sent)")
 	fs.Float64Var(&r.Frequency, "frequency-penalty", 0, "penalty of frequent tokens (default: none is sent)")

@@ -54,7 +54,7 @@ func buckets(text string) ([]dataset.ImageSize, error) {
 		share, err := strconv.ParseFloat(m[4], 64)
 		switch {
 		case err != nil || share < 0:
-			return nil, fmt.Errorf("--random-mm-bucket-config: share %q is no number of at least 0", m[4])
+			return nil, fmt.Errorf("--random-mm-bucket-config: share %q is not a number of at least 0", m[4])
 		case share == 0:
 			continue
 		case m[3] != "1":

@@ -137,7 +137,7 @@ func New(o Options) (Transport, error) {
 		}
 	case spec.TransportHTTP:
 	default:
-		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, spec.TransportSockets,
+		return nil, fmt.Errorf("unknown transport %q: want %q or %q", o.Transport, spec.TransportSockets,
 			spec.TransportHTTP)
 	}
 

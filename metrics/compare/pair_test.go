@@ -70,7 +70,7 @@ func TestPairRemarks(t *testing.T) {
 	if len(p.Outliers) != 1 || !strings.HasPrefix(p.Outliers[0], "a, repeat 3: req/s 15.00, output tok/s 480.00") {
 		t.Errorf("outliers = %q, want repeat 3 of a", p.Outliers)
 	}
-	if len(p.Drifts) == 0 || !strings.Contains(p.Drifts[0], "b: req/s rises with the order of its 6 lives (tau +1.00") {
+	if len(p.Drifts) == 0 || !strings.Contains(p.Drifts[0], "b: req/s rises with the order of its 6 server starts (tau +1.00") {
 		t.Errorf("drifts = %q, want that of b", p.Drifts)
 	}
 	if p.Differences[0].Baseline.N != 6 {

@@ -141,12 +141,12 @@ func (s *search) afterUnknown() (NextLoad, bool) {
 	}
 	last := s.probes[n-1]
 	if n > 1 && s.probes[n-2].Outcome == ProbeUnknown {
-		return NextLoad{Done: true, Why: "two steps in a row said nothing of their load: " + last.Why}, true
+		return NextLoad{Done: true, Why: "two steps in a row gave no result: " + last.Why}, true
 	}
 	if last.Load == 0 {
 		return NextLoad{}, false
 	}
-	return NextLoad{Load: last.Load, Why: "the step there said nothing: " + last.Why}, true
+	return NextLoad{Load: last.Load, Why: "the step at that load gave no result: " + last.Why}, true
 }
 
 func (s *search) first() NextLoad {

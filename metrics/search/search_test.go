@@ -164,7 +164,7 @@ func TestSearchDoubts(t *testing.T) {
 		{"a hiccup is mended", []Probe{probe(1, 50), probe(4, 600), probe(3.9, 90), probe(4, 90), probe(4, 90)}, 16, "all loads so far met"},
 		{"not monotone", []Probe{probe(1, 50), probe(4, 5000), probe(16, 60)}, 2, "16 met the targets although the lower 4 missed them"},
 		{"a step without a word", []Probe{probe(1, 50), unknown}, 4, "port-in-use"},
-		{"two in a row", []Probe{probe(1, 50), unknown, unknown}, 0, "two steps in a row said nothing of their load: port-in-use"},
+		{"two in a row", []Probe{probe(1, 50), unknown, unknown}, 0, "two steps in a row gave no result: port-in-use"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := NextOf(policy, 0, tt.probes)

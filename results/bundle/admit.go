@@ -62,7 +62,7 @@ func memberError(f *zip.File) error {
 	case err != nil:
 		return err
 	case !f.Mode().IsRegular():
-		return fmt.Errorf("member %q is no regular file (%s)", f.Name, f.Mode())
+		return fmt.Errorf("member %q is not a regular file (%s)", f.Name, f.Mode())
 	case f.Flags&encrypted != 0:
 		return fmt.Errorf("member %q is encrypted", f.Name)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
@@ -92,7 +92,7 @@ func (r *Reader) matchIndex() error {
 		return fmt.Errorf("it is of version %d, newer than %d, the newest this bench knows; use a newer bench",
 			r.Index.Format, FormatVersion)
 	case r.Index.Format < 1:
-		return fmt.Errorf("%s has no bundle_version: it is no bundle", IndexName)
+		return fmt.Errorf("%s has no bundle_version: it is not a bundle", IndexName)
 	}
 
 	for _, m := range r.Index.Members {

@@ -47,17 +47,17 @@ func derivable(r *results.Result) error {
 	var lacks []string
 	switch {
 	case r.Imported != nil:
-		lacks = append(lacks, "it was imported: what was run is not told")
+		lacks = append(lacks, "it was imported: what was run is not recorded")
 	case len(r.Servers) == 0:
 		lacks = append(lacks, "it names no server")
 	case len(r.Servers) > 1:
-		lacks = append(lacks, fmt.Sprintf("it has %d replicas, whose share of the box is not told", len(r.Servers)))
+		lacks = append(lacks, fmt.Sprintf("it has %d replicas, whose share of the machine is not recorded", len(r.Servers)))
 	case r.SQZB != nil || len(r.LlamaBench) > 0:
-		lacks = append(lacks, "its method is told by its scenario only")
+		lacks = append(lacks, "its method is recorded in its scenario only")
 	case r.Asked.API == "":
 		lacks = append(lacks, "nothing was asked of the server")
 	case r.Asked.Ramp != nil:
-		lacks = append(lacks, "a ramp of the request rate is told by its scenario only")
+		lacks = append(lacks, "a ramp of the request rate is recorded in its scenario only")
 	}
 
 	if lacks == nil {

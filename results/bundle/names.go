@@ -32,7 +32,7 @@ func unwanted(name string) string {
 	base := path.Base(name)
 	switch {
 	case base == ".lock", base == "live.json", name == IndexName:
-		return "of this box and moment only"
+		return "specific to this machine and moment"
 	case strings.HasPrefix(base, ".") && strings.Contains(base, "tmp-"), strings.HasPrefix(base, ".redact-"):
 		return "unfinished"
 	}

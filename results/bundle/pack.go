@@ -35,7 +35,7 @@ func (p *packer) pack(name string) error {
 		return nil
 	case len(counts) > 0 && found.binary:
 		p.index.LeftOut = append(p.index.LeftOut,
-			LeftOut{name, "no text, and it holds what looks like a " + some(counts)})
+			LeftOut{name, "not text, and it holds what looks like a " + some(counts)})
 		return nil
 	case len(counts) == 0 && !tooLong && (name != results.ManifestName || len(p.rehashed) == 0):
 		return p.copyMember(name)

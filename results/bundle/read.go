@@ -33,7 +33,7 @@ func Open(path string) (*Reader, error) {
 
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no file")
+		err = errors.New("it is not a file")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read bundle %s: %w", path, err), f.Close())
@@ -54,7 +54,7 @@ func Open(path string) (*Reader, error) {
 func NewReader(in io.ReaderAt, size int64) (*Reader, error) {
 	archive, err := zip.NewReader(in, size)
 	if err != nil {
-		return nil, fmt.Errorf("no whole zip archive: %w", err)
+		return nil, fmt.Errorf("not a complete zip archive: %w", err)
 	}
 
 	r := &Reader{files: map[string]*zip.File{}, hashes: map[string]Member{}}
@@ -161,7 +161,7 @@ func (r *Reader) Names() []string {
 func (r *Reader) content(name string, limit int64) ([]byte, error) {
 	file, ok := r.files[name]
 	if !ok {
-		return nil, fmt.Errorf("it has no %s: it is no bundle", name)
+		return nil, fmt.Errorf("it has no %s: it is not a bundle", name)
 	}
 	if file.UncompressedSize64 > uint64(limit) {
 		return nil, fmt.Errorf("%s: %d bytes, more than the %d that are read", name, file.UncompressedSize64, limit)

@@ -82,22 +82,22 @@ func TestReaderRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"nothing", nil, "no whole zip archive"},
-		{"cut off", archive(t, good, nil)[:60], "no whole zip archive"},
+		{"nothing", nil, "not a complete zip archive"},
+		{"cut off", archive(t, good, nil)[:60], "not a complete zip archive"},
 		{"a zip of something else", func() []byte {
 			var out bytes.Buffer
 			w := zip.NewWriter(&out)
 			_, _ = w.Create("x")
 			_ = w.Close()
 			return out.Bytes()
-		}(), "it is no bundle"},
+		}(), "it is not a bundle"},
 		{"path that climbs", archive(t, []entry{{name: "../x", text: "1"}}, nil), "not a name inside the folder"},
 		{"path that climbs later", archive(t, []entry{{name: "a/../../x", text: "1"}}, nil), "not a name inside the folder"},
 		{"absolute path", archive(t, []entry{{name: "/etc/x", text: "1"}}, nil), "not a name inside the folder"},
 		{"drive", archive(t, []entry{{name: `C:\x`, text: "1"}}, nil), "characters that no file"},
 		{"control character", archive(t, []entry{{name: "a\x1bb", text: "1"}}, nil), "characters that no file"},
 		{"long name", archive(t, []entry{{name: strings.Repeat("a", 600), text: "1"}}, nil), "a name of 600 bytes"},
-		{"link", archive(t, []entry{{name: "a", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}}, nil), "no regular file"},
+		{"link", archive(t, []entry{{name: "a", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}}, nil), "not a regular file"},
 		{"folder", archive(t, []entry{{name: "a/"}}, nil), "not a name inside the folder"},
 		{"twice", archive(t, []entry{{name: "a", text: "1"}, {name: "a", text: "2"}}, nil), "stands twice"},
 		{"file and folder", archive(t, []entry{{name: "a", text: "1"}, {name: "a/b", text: "2"}}, nil), "is a file and a folder"},

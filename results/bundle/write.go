@@ -97,7 +97,7 @@ func (p *packer) list() error {
 		case why != "":
 			return nil
 		case !entry.Type().IsRegular():
-			why = "no regular file"
+			why = "not a regular file"
 		case nameError(name) != nil:
 			why = nameError(name).Error()
 		case p.options.WithoutLogs && isLog(name):

@@ -43,7 +43,7 @@ func TestWriteSaysWhatItLeavesOut(t *testing.T) {
 	data, index := packed(t, dir, Options{WithoutLogs: true, WithoutRecords: true})
 	want := []LeftOut{
 		{"bench.log", "without logs"},
-		{"link", "no regular file"},
+		{"link", "not a regular file"},
 		{"lives/01-a/server-0.log", "without logs"},
 		{"steps/a_c1_r1/requests.jsonl.zst", "without records"},
 	}

@@ -156,7 +156,7 @@ func failuresOfSteps() []Entry {
 			"What was measured until then is kept and not ranked.", "bench resume --retry-failed runs it."),
 		failure(results.FailNotNeeded, "The step was planned in case it was needed, and it was not.",
 			"Nothing is missing.", "Nothing."),
-		failure(results.FailPruned, "A lower load of the sweep had lost the tail latency already.",
+		failure(results.FailPruned, "A lower load of the sweep was overloaded already.",
 			"Higher loads would only be slower.", "Nothing; remove prune: to run them anyway."),
 	}
 }

@@ -31,7 +31,7 @@ func (f *Folder) Lock() (*Lock, error) {
 		owner, _ := io.ReadAll(file)
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or end it", f.dir, ErrLocked,
+			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or stop it", f.dir, ErrLocked,
 				strings.TrimSpace(string(owner)))
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.dir, err)

@@ -60,7 +60,7 @@ func (f *Folder) Lives() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list server lives: %w", err)
+		return nil, fmt.Errorf("list server starts: %w", err)
 	}
 	var lives []string
 	for _, entry := range entries {

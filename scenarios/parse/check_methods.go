@@ -83,7 +83,7 @@ func (p *parser) checkExtrapolate(v *scenarios.Variant, m scenarios.Method) {
 func (p *parser) checkSQZB(root *schema.Node, s *scenarios.Scenario) {
 	for _, v := range s.Variants {
 		if v.Server.Launcher == "external" {
-			p.errs.Add(v.Pos, "variant %s: method sqzb needs two lives of the server, and an external one is not "+
+			p.errs.Add(v.Pos, "variant %s: method sqzb needs two server starts, and an external server is not "+
 				"started by bench", v.Name)
 		}
 	}
@@ -124,12 +124,12 @@ func (p *parser) checkLlamaBench(v *scenarios.Variant, s *scenarios.Scenario) {
 	case sv.Replicas > 1:
 		p.errs.Add(v.Pos, "variant %s: method llama-bench starts no replicas", v.Name)
 	case sv.Smoke.Path != "":
-		p.errs.Add(v.Pos, "variant %s: smoke does not go here: method llama-bench starts no server", v.Name)
+		p.errs.Add(v.Pos, "variant %s: smoke is not allowed here: method llama-bench starts no server", v.Name)
 	case sv.Binary != nil:
-		p.errs.Add(v.Pos, "variant %s: binary does not go here: the program of method llama-bench stands in "+
+		p.errs.Add(v.Pos, "variant %s: binary is not allowed here: the program of method llama-bench stands in "+
 			"llama-bench:", v.Name)
 	case sv.Model != "" && s.LlamaBench.Models != nil:
-		p.errs.Add(v.Pos, "variant %s: model does not go here: llama-bench: lists models", v.Name)
+		p.errs.Add(v.Pos, "variant %s: model is not allowed here: llama-bench: lists models", v.Name)
 	case sv.Model == "" && s.LlamaBench.Models == nil:
 		p.errs.Add(v.Pos, "variant %s: model is missing, and llama-bench: lists no models", v.Name)
 	}

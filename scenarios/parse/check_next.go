@@ -36,7 +36,7 @@ func (p *parser) searchedLoad(load *schema.Node, s *scenarios.Scenario) *schema.
 	metric := string(s.Search.Metric)
 	for _, key := range []string{"sweep", metric, "ramp"} {
 		if load.Has(key) {
-			p.errs.Add(load.KeyAt(key), "%s does not go with search:, which decides the %s of every step", key, metric)
+			p.errs.Add(load.KeyAt(key), "%s cannot be combined with search:, which decides the %s of every step", key, metric)
 		}
 	}
 	out := load.Without("sweep", metric, "ramp")
@@ -80,11 +80,11 @@ func (p *parser) checkUntil(n *schema.Node, s *scenarios.Scenario) {
 		p.errs.Add(at, "until needs order interleaved or shuffled: a round of repeats is decided when all variants "+
 			"have had the one before")
 	case s.Restart == scenarios.RestartNever && len(s.Variants) == 1:
-		p.errs.Add(at, "until needs a server life for each repeat: restart must not be never with a single variant")
+		p.errs.Add(at, "until needs a server start for each repeat: restart must not be never with a single variant")
 	case s.On == scenarios.OnSlurm:
-		p.errs.Add(at, "until does not go with on: slurm: jobs do not know of each other's results")
+		p.errs.Add(at, "until cannot be combined with on: slurm: jobs do not know of each other's results")
 	case s.Search.Metric != "":
-		p.errs.Add(at, "until does not go with search:, whose points are not the same in every repeat")
+		p.errs.Add(at, "until cannot be combined with search:, whose points are not the same in every repeat")
 	}
 
 	p.checkFigures(n.At("figures"), s, s.Until.Figures)
@@ -113,7 +113,7 @@ func (p *parser) checkSearch(n *schema.Node, s *scenarios.Scenario) {
 
 	for _, v := range s.Variants {
 		if v.Extrapolate > 1 {
-			p.errs.Add(v.Pos, "variant %s: extrapolate does not go with search: what is not measured meets no target",
+			p.errs.Add(v.Pos, "variant %s: extrapolate cannot be combined with search: what is not measured meets no target",
 				v.Name)
 		}
 	}

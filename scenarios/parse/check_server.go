@@ -84,7 +84,7 @@ func spansNodes(launcher string) bool {
 	return kind.Companions != nil
 }
 
-// checkNodes reports what does not go with a server over several nodes.
+// checkNodes reports what cannot be combined with a server over several nodes.
 func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.Scenario) {
 	if sv.Nodes < 2 {
 		return
@@ -95,13 +95,13 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 	case !spansNodes(sv.Launcher):
 		p.errs.Add(at, "nodes is for launchers %s, not %s", strings.Join(spanning(), " and "), sv.Launcher)
 	case s.Method == scenarios.LlamaBench:
-		p.errs.Add(at, "nodes does not go with method llama-bench")
+		p.errs.Add(at, "nodes cannot be combined with method llama-bench")
 	case sv.Replicas > 1:
-		p.errs.Add(at, "nodes does not go with replicas: %d: make each replica a run of its own", sv.Replicas)
+		p.errs.Add(at, "nodes cannot be combined with replicas: %d: make each replica a run of its own", sv.Replicas)
 	case sv.Container.Image != "":
-		p.errs.Add(at, "nodes does not go with container: start the engine without one")
+		p.errs.Add(at, "nodes cannot be combined with container: start the engine without one")
 	case len(sv.GPUs.List) > 0:
-		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's",
+		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one machine: with nodes: %d give the number of each node's",
 			sv.Nodes)
 	case s.On != scenarios.OnSlurm:
 		p.errs.Add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)",
@@ -120,7 +120,7 @@ func (p *parser) forbid(n *schema.Node, why string, keys ...string) {
 			continue
 		}
 		if v.Kind != schema.Mapping || len(v.Pairs) > 0 {
-			p.errs.Add(n.KeyAt(key), "%s does not go here: %s", key, why)
+			p.errs.Add(n.KeyAt(key), "%s is not allowed here: %s", key, why)
 		}
 	}
 }

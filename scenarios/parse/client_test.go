@@ -24,7 +24,7 @@ func TestClient(t *testing.T) {
 		{head + "client: {}\n", "hosts"},
 		{head + "client: {hosts: []}\n", "hosts is an empty list"},
 		{head + "client: {hosts: [-oProxyCommand=x]}\n", "expected a name that ssh knows"},
-		{head + "client: {hosts: [\"srun:n1\"], copy-bench: true}\n", "copy-bench does not go with srun:n1"},
+		{head + "client: {hosts: [\"srun:n1\"], copy-bench: true}\n", "copy-bench cannot be combined with srun:n1"},
 		{strings.Replace(head, ", host: 0.0.0.0", "", 1) + "client: {hosts: [c1]}\n", `host is "127.0.0.1", which client.hosts cannot reach: set server.host to 0.0.0.0`},
 	} {
 		if _, err := parse.Source("s.yaml", []byte(test.text), parse.Options{}); err == nil || !strings.Contains(err.Error(), test.want) {

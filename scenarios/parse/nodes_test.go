@@ -33,12 +33,12 @@ func TestNodesErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"server: {launcher: vllm, model: m, nodes: 2}\n", "s.yaml:3:36: nodes: 2 needs on: slurm"},
 		{slurm + "server: {launcher: tgi, model: m, nodes: 2}\n", "nodes is for launchers vllm and sglang, not tgi"},
-		{slurm + "server: {launcher: vllm, model: m, nodes: 2, replicas: 2}\n", "nodes does not go with replicas: 2"},
-		{slurm + "server: {launcher: vllm, model: m, nodes: 2, container: {image: i}}\n", "nodes does not go with container"},
+		{slurm + "server: {launcher: vllm, model: m, nodes: 2, replicas: 2}\n", "nodes cannot be combined with replicas: 2"},
+		{slurm + "server: {launcher: vllm, model: m, nodes: 2, container: {image: i}}\n", "nodes cannot be combined with container"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, gpus: [0, 1]}\n", "give the number of each node's"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, port: 65530}\n", "leaves no room below 65536"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 0}\n", "nodes"},
-		{slurm + "server: {launcher: external, model: m, base-url: \"http://h\", nodes: 2}\n", "nodes does not go here"},
+		{slurm + "server: {launcher: external, model: m, base-url: \"http://h\", nodes: 2}\n", "nodes is not allowed here"},
 		{slurm + "server: {launcher: vllm, model: m}\nvariants: [{name: a, launcher: simulator, nodes: 3}]\n", "not simulator"},
 	} {
 		_, err := parse.Source("s.yaml", []byte(overNodes+test.text), parse.Options{})

@@ -44,7 +44,7 @@ func TestSlurm(t *testing.T) {
 
 func TestSlurmErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"slurm: {options: [--array=1-3]}\n", `s.yaml:4:19: option "--array=1-3" does not go here: bench makes the arrays`},
+		{"slurm: {options: [--array=1-3]}\n", `s.yaml:4:19: option "--array=1-3" is not allowed here: bench makes the arrays`},
 		{"slurm: {options: [-x]}\n", `option is "-x", expected one word such as --exclusive or --mem=64G`},
 		{"slurm: {options: [\"--mem=1\\n#SBATCH --uid=0\"]}\n", "expected one word"},
 		{"slurm: {partition: \"a\\nb\"}\n", "more than one line"},

@@ -10,7 +10,7 @@ import (
 // clientField is read where it is given: its defaults are of no meaning
 // elsewhere.
 func clientField() schema.Field[scenarios.Scenario] {
-	return schema.FreeKey("client", "From where the load comes: from this box, or from other hosts.",
+	return schema.FreeKey("client", "Where the load client runs: on this machine, or on other hosts.",
 		schema.BlockOf(clientBlock().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			schema.Decode(r, clientBlock(), n, &s.Client)
@@ -19,7 +19,7 @@ func clientField() schema.Field[scenarios.Scenario] {
 
 func clientBlock() schema.Block[scenarios.Client] {
 	return schema.Block[scenarios.Client]{
-		Name: "under client:", Doc: "A client on the server's own box takes cores from it. On each of these hosts " +
+		Name: "under client:", Doc: "A client on the server's own machine takes cores from it. On each of these hosts " +
 			"bench load-agent is started for the time of the run; servers must listen on an " +
 			"address that the hosts can reach.",
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",
@@ -30,8 +30,8 @@ func clientBlock() schema.Block[scenarios.Client] {
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
 			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.",
 				func(c *scenarios.Client) *bool { return &c.Copy }).Or("false"),
-			schema.TextKey("reach", "Name or address under which the hosts reach this box.",
-				func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this box"),
+			schema.TextKey("reach", "Name or address under which the hosts reach this machine.",
+				func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this machine"),
 		},
 	}
 }
@@ -39,7 +39,7 @@ func clientBlock() schema.Block[scenarios.Client] {
 func readClientHosts(r *schema.Reader, n *schema.Node, c *scenarios.Client) {
 	hosts, ok := r.Texts(n)
 	if ok && len(hosts) == 0 {
-		r.Fail(n.Pos, "hosts is an empty list: leave client out for load from this box")
+		r.Fail(n.Pos, "hosts is an empty list: leave client out for load from this machine")
 	}
 	for _, host := range hosts {
 		name := strings.TrimPrefix(host, "srun:")
@@ -63,7 +63,7 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 		for _, host := range s.Client.Hosts {
 			if strings.HasPrefix(host, "srun:") {
 				p.errs.Add(n.At("copy-bench"),
-					"copy-bench does not go with %s, which has this file system anyway: bench: says where", host)
+					"copy-bench cannot be combined with %s, which has this file system anyway: bench: says where", host)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 		case v.Server.Launcher != "external" &&
 			(host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")):
 			p.errs.Add(v.Pos, "variant %q: host is %q, which client.hosts cannot reach: set server.host to 0.0.0.0 "+
-				"or an address of this box", v.Name, host)
+				"or an address of this machine", v.Name, host)
 		}
 	}
 }

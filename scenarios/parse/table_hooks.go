@@ -34,7 +34,7 @@ step:
 `,
 		Fields: []schema.Field[scenarios.LevelHooks]{
 			level("run", "Around the whole run.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Run }),
-			level("variant", "Around every server life of every variant: before the start and after the proof of its "+
+			level("variant", "Around every server start of every variant: before the start and after the proof of its "+
 				"end.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Variant }),
 			level("step", "Around every step, on a server that is up.",
 				func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Step }),
@@ -108,7 +108,7 @@ func readRefuse(r *schema.Reader, n *schema.Node, refuse *bool) {
 func readHookTimeout(r *schema.Reader, n *schema.Node, h *scenarios.Hook) {
 	d, ok := r.Duration(n)
 	if ok && d == 0 {
-		r.Fail(n.Pos, "timeout is 0: a hook without a limit can hang the night")
+		r.Fail(n.Pos, "timeout is 0: a hook without a limit can block the whole run")
 		return
 	}
 	h.Timeout = d

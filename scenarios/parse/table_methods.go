@@ -16,7 +16,7 @@ func reportFields() []schema.Field[scenarios.Scenario] {
 		schema.FreeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is "+
 			"none of this size.",
 			schema.Simple(schema.PercentShape), readSmallestDifference).DefaultNote("that of the report"),
-		schema.BlockKey("simulate", "How --sim plays the engines.", simulateBlock(),
+		schema.BlockKey("simulate", "How --sim simulates the engines.", simulateBlock(),
 			func(s *scenarios.Scenario) *scenarios.Simulation { return &s.Simulation }),
 		schema.FreeKey("tables", "Tables that the report shows beside the usual one.",
 			schema.ListOf(schema.EnumOf(scenarios.TableNames()...)), readTables).DefaultNote("none"),
@@ -125,7 +125,7 @@ func llamaBenchField() schema.Field[scenarios.Scenario] {
 			case s.Method == scenarios.LlamaBench:
 				schema.Decode(r, llamaBenchBlock(), n, &s.LlamaBench)
 			case len(n.Pairs) > 0 || n.Kind != schema.Mapping:
-				r.Fail(n.Pos, "llama-bench does not go here: this is for method llama-bench")
+				r.Fail(n.Pos, "llama-bench is not allowed here: this is for method llama-bench")
 			}
 		})
 	f.Always = true

@@ -26,7 +26,7 @@ func nextFields() []schema.Field[scenarios.Scenario] {
 			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 				schema.Decode(r, searchBlock(), n, &s.Search)
 			}),
-		schema.FreeKey("prune", "Leave out the points of a sweep above one that is lost.",
+		schema.FreeKey("prune", "Skip the points of a sweep above one that is overloaded.",
 			schema.BlockOf(pruneBlock().Info()),
 			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 				schema.Decode(r, pruneBlock(), n, &s.Prune)
@@ -62,7 +62,7 @@ func untilBlock() schema.Block[repeats] {
 	return schema.Block[repeats]{
 		Name: "under repeats:", Doc: "After min repeats, a further one of every variant and point is run only while " +
 			"an interval is wider than until: " +
-			"half of the 95 % interval of a figure's mean over server lives, as a share of the mean. Whether " +
+			"half of the 95 % interval of a figure's mean over server starts, as a share of the mean. Whether " +
 			"variants differ is never looked at. " +
 			"Such an interval is a little too narrow, for a lucky streak of repeats that agree ends the run: see " +
 			"docs/search.md.",
@@ -159,7 +159,7 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 
 func pruneBlock() schema.Block[scenarios.Prune] {
 	return schema.Block[scenarios.Prune]{
-		Name: "under prune:", Doc: "A point is lost when one of its steps meets a condition, or failed because its " +
+		Name: "under prune:", Doc: "A point is overloaded when one of its steps meets a condition, or failed because its " +
 			"requests did. Points above it, with as much of request-rate " +
 			"and max-concurrency, more of one, and the same lengths, are then left out for that variant, in this " +
 			"repeat and in all later ones: " +

@@ -26,7 +26,7 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			func(s *scenarios.Scenario) *scenarios.Settle { return &s.Settle }),
 		schema.BlockKey("vram", "Proof that a server's video memory is free again.", vramBlock(),
 			func(s *scenarios.Scenario) *scenarios.VRAM { return &s.VRAM }),
-		schema.BlockKey("hooks", "Commands and HTTP calls around the run, every server life, every step.",
+		schema.BlockKey("hooks", "Commands and HTTP calls around the run, every server start, every step.",
 			levelsBlock(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
 		schema.ListKey("checks", "Conditions of the machine that are checked before the run.", checkBlock(), beginCheck,
 			func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
@@ -142,7 +142,7 @@ func readIdlePower(r *schema.Reader, n *schema.Node, s *scenarios.Settle) {
 func vramBlock() schema.Block[scenarios.VRAM] {
 	return schema.Block[scenarios.VRAM]{
 		Name: "under vram:", Doc: "Memory of a GPU is compared with what it held before the server's start. " +
-			"Processes of others are never ended.",
+			"Other processes are never stopped.",
 		Example: "\ntimeout: 10m\ntolerance: 1GiB\nforeign: wait\n",
 		Fields: []schema.Field[scenarios.VRAM]{
 			schema.DurationKey("timeout", "From the end of the processes until memory is back.",

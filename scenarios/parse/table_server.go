@@ -108,12 +108,12 @@ func placeFields() []schema.Field[scenarios.Server] {
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *scenarios.Server) *string { return &s.WorkDir }).DefaultNote("the scenario's folder"),
-		schema.BlockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(),
+		schema.BlockKey("ready", "Readiness limits.", readyBlock(),
 			func(s *scenarios.Server) *scenarios.Ready { return &s.Ready }),
 		smokeField(),
 		schema.BlockKey("container", "Run the server in a container.", containerBlock(),
 			func(s *scenarios.Server) *scenarios.Container { return &s.Container }),
-		schema.BlockKey("stop", "Limits of the server's end.", stopBlock(),
+		schema.BlockKey("stop", "Limits of stopping the server.", stopBlock(),
 			func(s *scenarios.Server) *scenarios.Stop { return &s.Stop }),
 	}
 }
@@ -151,7 +151,7 @@ func readyBlock() schema.Block[scenarios.Ready] {
 
 func stopBlock() schema.Block[scenarios.Stop] {
 	return schema.Block[scenarios.Stop]{
-		Name: "under stop:", Doc: "A server is asked to end, then made to.", Example: "\ndrain: 20s\ngrace: 30s\n",
+		Name: "under stop:", Doc: "The server gets SIGTERM first, then SIGKILL.", Example: "\ndrain: 20s\ngrace: 30s\n",
 		Fields: []schema.Field[scenarios.Stop]{
 			schema.DurationKey("grace", "From SIGTERM to SIGKILL.",
 				func(s *scenarios.Stop) *time.Duration { return &s.Grace }).DefaultNote("the launcher's own"),
@@ -184,7 +184,7 @@ func variantBlock() schema.Block[scenarios.Variant] {
 			schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
 				*scenarios.Variant) {
 			}),
-		schema.BlockKey("hooks", "Around every server life of this variant, inside hooks.variant of the scenario.",
+		schema.BlockKey("hooks", "Around every server start of this variant, inside hooks.variant of the scenario.",
 			hooksBlock(),
 			func(v *scenarios.Variant) *scenarios.Hooks { return &v.Hooks }),
 	}

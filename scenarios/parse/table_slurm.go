@@ -13,7 +13,7 @@ import (
 // clusterFields are the top-level keys that say on which machines a run runs.
 func clusterFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.EnumKey("on", "Where servers run: here, on this box, or on the nodes of a Slurm cluster, as slurm: "+
+		schema.EnumKey("on", "Where servers run: here, on this machine, or on the nodes of a Slurm cluster, as slurm: "+
 			"says.", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
 			func(s *scenarios.Scenario) *scenarios.Where { return &s.On }).Or(string(scenarios.Here)),
 		slurmField(),
@@ -121,7 +121,7 @@ func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
 		}
 		switch {
 		case why != "":
-			r.Fail(it.Pos, "option %s does not go here: %s", it.Shown(), why)
+			r.Fail(it.Pos, "option %s is not allowed here: %s", it.Shown(), why)
 		case !sbatchOption.MatchString(option):
 			r.Fail(it.Pos, "option is %s, expected one word such as --exclusive or --mem=64G", it.Shown())
 		default:

@@ -48,7 +48,7 @@ func Busy(sc *scenarios.Scenario, p *plan.Plan, devices []device.Device, used ma
 			line += fmt.Sprintf(", and a server asks for %.0f %%: it will be refused as long as others hold that",
 				100*share)
 		}
-		lines = append(lines, line+"; bench gpu shows by whom")
+		lines = append(lines, line+"; bench gpu shows the processes")
 	}
 
 	return lines

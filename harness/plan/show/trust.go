@@ -66,10 +66,10 @@ func fewRepeats(sc *scenarios.Scenario) []string {
 		return nil
 	}
 	if sc.Repeats == 1 {
-		return []string{"repeats: 1 gives no interval, so no variant can be called better than another; repeats: 3 " +
-			"or more can tell"}
+		return []string{"repeats: 1 gives no interval, so no variant can be called better than another; use " +
+			"repeats: 3 or more"}
 	}
-	return []string{fmt.Sprintf("repeats: %d gives wide intervals: only large differences between variants can be told",
+	return []string{fmt.Sprintf("repeats: %d gives wide intervals: only large differences between variants can be detected",
 		sc.Repeats)}
 }
 

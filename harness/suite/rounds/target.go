@@ -152,7 +152,7 @@ func (t *Target) Describe(w io.Writer, wish suite.Wish) {
 
 	fmt.Fprintf(w, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
 	fmt.Fprintf(w, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
-	counted := "nobody: lengths are in words"
+	counted := "no tokenizer: lengths are in words"
 	switch {
 	case t.counter.Local:
 		counted = t.counter.Name

@@ -124,7 +124,7 @@ func (e *exposition) ofRun(run labels, l *results.Live) {
 	e.begin(gauge, "bench_run_seconds", "Seconds since this process of bench took up the run.").add(&l.RunForS, run)
 	e.begin(gauge, "bench_run_left_seconds", "Seconds that the run is expected to need further.").add(l.RunS, run)
 	e.begin(gauge, "bench_live_updated_timestamp_seconds",
-		"Unix time in seconds at which the run last told how it stands.").
+		"Unix time in seconds at which the run last updated its state.").
 		add(new(float64(l.UpdatedAt.UnixMilli())/1e3), run)
 	e.begin(gauge, "bench_phase", "1 for what the run is doing, which the label names.").add(new(1.0),
 		run.and("phase", string(l.Phase)))

@@ -203,7 +203,7 @@ func TestNodesDoNotComeUp(t *testing.T) {
 		{"a worker does not join", engines.SglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "no token within"},
 		{"no ray", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { _ = os.Remove(filepath.Join(filepath.Dir(b.spec.Binary[0]), "ray")) }, results.FailNotFound, "ray on node n1"},
 		{"a node that cannot be looked at", engines.VllmKind(), fakeengine.Span{}, func(_ *bench, n *localNodes) { n.fails = lost }, results.FailNode, "node n2 cannot be used: lost"},
-		{"no job", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { b.Nodes = nil }, results.FailBadRecipe, "needs a job of a cluster"},
+		{"no job", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { b.Nodes = nil }, results.FailBadRecipe, "needs a Slurm job"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
