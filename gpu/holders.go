@@ -13,10 +13,11 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// deviceFiles lists processes that have a GPU's device file open, by files
-// under root: the last resort where no driver tells. It cannot say how much
-// memory they hold, nor on which GPU, and sees only what we may look at.
-func deviceFiles(ctx context.Context, root string) ([]results.GPUHolder, error) {
+// deviceFiles lists processes that have the device file of one of these GPUs open,
+// by files under root: the last resort where no driver tells. It cannot say how
+// much memory they hold, knows the GPU by a render node alone, and sees only what
+// we may look at.
+func deviceFiles(ctx context.Context, root string, devices []device.Device) ([]results.GPUHolder, error) {
 	base := filepath.Join("/", root, "proc")
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -34,8 +35,11 @@ func deviceFiles(ctx context.Context, root string) ([]results.GPUHolder, error) 
 		}
 		folder := filepath.Join(base, entry.Name())
 		name := device.ReadText(filepath.Join(folder, "comm"))
-		if !isMonitor(name) && opensGPU(filepath.Join(folder, "fd")) {
-			holders = append(holders, results.GPUHolder{PID: pid, Name: name})
+		if isMonitor(name) {
+			continue
+		}
+		for _, id := range opened(root, filepath.Join(folder, "fd"), devices) {
+			holders = append(holders, results.GPUHolder{PID: pid, Name: name, Device: id})
 		}
 	}
 
@@ -50,16 +54,48 @@ func isMonitor(name string) bool {
 	}, name)
 }
 
-// opensGPU looks for links to device files of GPUs.
-func opensGPU(folder string) bool {
+// opened are the ids of the GPUs whose device files a process has open; "" stands
+// for one that its file does not name.
+func opened(root, folder string, devices []device.Device) []string {
 	links, err := os.ReadDir(folder)
 	if err != nil { // of another user, or gone
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(links, func(link os.DirEntry) bool {
+
+	var ids []string
+	for _, link := range links {
 		target, err := os.Readlink(filepath.Join(folder, link.Name()))
-		return err == nil && isGPUFile(target)
-	})
+		if err != nil || !isGPUFile(target) {
+			continue
+		}
+		id, ours := deviceOf(root, target, devices)
+		if ours && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+
+	if len(ids) > 1 { // one that is named stands for those that are not
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+	}
+	return ids
+}
+
+// deviceOf is the GPU of a device file: a render node leads to a PCI address, and
+// may be that of another GPU, such as the desktop's.
+func deviceOf(root, file string, devices []device.Device) (id string, ours bool) {
+	node, isRender := strings.CutPrefix(file, "/dev/dri/")
+	if !isRender {
+		return "", true
+	}
+	link, err := os.Readlink(filepath.Join("/", root, "sys/class/drm", node, "device"))
+	if err != nil {
+		return "", true // it cannot be told
+	}
+	at := slices.IndexFunc(devices, func(d device.Device) bool { return d.PCI == filepath.Base(link) })
+	if at < 0 {
+		return "", false
+	}
+	return devices[at].ID(), true
 }
 
 // isGPUFile tells the device files through which programs compute.

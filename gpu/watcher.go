@@ -158,7 +158,7 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 
 	err := errors.Join(errs...)
 	if err != nil || w.elsewhere(holders) {
-		open, fileErr := deviceFiles(ctx, w.options.Root)
+		open, fileErr := deviceFiles(ctx, w.options.Root, w.inventory.GPUs)
 		if err != nil && fileErr != nil {
 			return nil, errors.Join(err, fileErr)
 		}

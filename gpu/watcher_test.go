@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,11 +84,21 @@ func TestWatcherLastResort(t *testing.T) {
 		"proc/7/comm": "llama-server\n", "proc/7/fd/9": "->/dev/dri/renderD128",
 		"proc/8/comm": "python3\n", "proc/8/fd/3": "->/dev/kfd",
 		"proc/9/comm": "Xorg\n", "proc/9/fd/3": "->/dev/dri/card0",
-		"proc/self/comm": "x\n",
+		// render nodes of a GPU that is asked for, and of the desktop's
+		"proc/10/comm": "vkcube\n", "proc/10/fd/3": "->/dev/dri/renderD129",
+		"sys/class/drm/renderD129/device": "->../../../0000:03:00.0",
+		"proc/11/comm":                    "compositor\n", "proc/11/fd/3": "->/dev/dri/renderD130",
+		"sys/class/drm/renderD130/device": "->../../../0000:00:02.0",
+		"proc/self/comm":                  "x\n",
 	})
-	w := NewWatcher(device.Options{Root: root, RunTool: fakegpu.NoTool}, Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA}}})
+	w := NewWatcher(device.Options{Root: root, RunTool: fakegpu.NoTool},
+		Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, PCI: "0000:03:00.0"}}})
 	holders, err := w.Holders(t.Context())
-	want := []results.GPUHolder{{PID: 7, Name: "llama-server"}, {PID: 8, Name: "python3"}}
+	slices.SortFunc(holders, func(a, b results.GPUHolder) int { return a.PID - b.PID })
+	want := []results.GPUHolder{
+		{PID: 7, Name: "llama-server"}, {PID: 8, Name: "python3"},
+		{PID: 10, Name: "vkcube", Device: "0000:03:00.0"},
+	}
 	if diff := cmp.Diff(want, holders); diff != "" || err != nil {
 		t.Errorf("Holders differs, error %v (-want +got):\n%s", err, diff)
 	}
@@ -125,7 +136,7 @@ func TestMemoryOf(t *testing.T) {
 
 // The processes of this machine can be looked at.
 func TestDeviceFilesOfThisMachine(t *testing.T) {
-	holders, err := deviceFiles(t.Context(), "")
+	holders, err := deviceFiles(t.Context(), "", nil)
 	if err != nil {
 		t.Fatalf("deviceFiles: %v", err)
 	}

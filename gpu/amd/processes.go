@@ -45,8 +45,18 @@ func toolHolders(ctx context.Context, options device.Options) ([]results.GPUHold
 }
 
 // Holders asks the compute driver, or else the tools, unless the
-// machine is only a folder.
+// machine is only a folder, and adds those that use the devices for graphics.
 func Holders(ctx context.Context, options device.Options, devices []device.Device) ([]results.GPUHolder, error) {
+	holders, err := computeHolders(ctx, options, devices)
+	if err != nil {
+		return nil, err
+	}
+	return withDRM(holders, drmHolders(options, devices)), nil
+}
+
+func computeHolders(ctx context.Context, options device.Options, devices []device.Device) ([]results.GPUHolder,
+	error,
+) {
 	holders, err := driverHolders(options, devices)
 	if err == nil || options.Root != "" && options.RunTool == nil {
 		return holders, err
