@@ -196,6 +196,10 @@ func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vram.Cla
 	if kind, ok := engines.Lookup(spec.Launcher); ok && kind.MemoryShare != nil {
 		setup.Policy.Share = kind.MemoryShare(spec.Args)
 	}
+	if kind, ok := engines.Lookup(spec.Launcher); ok && kind.WeightsOnGPU != nil && kind.WeightsOnGPU(spec.Args) &&
+		len(spec.Devices) > 0 {
+		setup.Policy.Weights = weightsOf(spec.Model, spec.Dir) / int64(len(spec.Devices))
+	}
 
 	return l.vram.Claim(ctx, setup, spec.Devices, l.ownPIDs)
 }

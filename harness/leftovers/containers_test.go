@@ -119,16 +119,17 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if err := register.Register(run); err != nil {
 				t.Fatal(err)
 			}
-			d.run("ours", cookie)
+			d.run("bench-"+cookie[:12]+"-01-a-0", cookie)
+			d.run("of-an-image-of-ours", cookie) // docker commit keeps labels
 			d.run("anothers", rand.Text())
 			c.damage(t, dir, d)
 
 			cleaner := &Cleaner{State: register, With: cleanup.Cleaner{Environ: d.environ()}}
 			done := cleaner.Clean(t.Context(), run.Dir)
 			t.Cleanup(func() { d.install(fakecontainer.Config{}) })
-			want := 2
+			want := 3
 			if c.ended {
-				want = 1
+				want = 2
 			}
 			if d.containers() != want {
 				t.Errorf("%d containers are left, want %d; clean says %q", d.containers(), want, done.Lines())

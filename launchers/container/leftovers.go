@@ -15,8 +15,9 @@ import (
 
 // Leftovers lists the containers that an engine ("docker", "podman")
 // keeps with the cookie of a server life, running or not; "" stands for those
-// of any life of ours. Nothing but our label makes a container ours. environ
-// is the client's environment. No such client is an error of which
+// of any life of ours. A container is ours if it has our label and the name that
+// bench gives: an image that somebody made of a container of ours has its labels,
+// too. environ is the client's environment. No such client is an error of which
 // errors.Is(err, process.ErrNotFound) holds.
 func Leftovers(ctx context.Context, engine, cookie string, environ []string) ([]results.ContainerInfo, error) {
 	cli, err := openCLI(engine, environ)
@@ -72,13 +73,24 @@ func (c CLI) leftovers(ctx context.Context, label string) ([]results.ContainerIn
 		case noSuch(err): // it has gone meanwhile
 		case err != nil:
 			return found, fmt.Errorf("list containers: %w", err)
-		default:
+		case named(info):
 			found = append(found, info)
 		}
 	}
 
 	return found, nil
 }
+
+// named reports whether a container has a name that bench gives to one of the run
+// in its label.
+func named(info results.ContainerInfo) bool {
+	cookie, ours := strings.CutPrefix(info.Label, labelCookie+"=")
+	prefix, _, _ := strings.Cut(name(Job{Cookie: cookie, Life: nameMark}), nameMark)
+	return ours && strings.HasPrefix(info.Name, prefix)
+}
+
+// nameMark stands for the part of a name that differs between starts of a run.
+const nameMark = "nameMark"
 
 // End removes a container that Leftovers listed, if it still
 // carries that label, and proves that it is gone.

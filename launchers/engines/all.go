@@ -92,6 +92,13 @@ func OfCommand(argv []string) (Kind, bool) {
 	return Kind{}, false
 }
 
+// hasNone says for a kind's WeightsOnGPU that none of these arguments is given.
+func hasNone(spelling func() recipe.Spelling, names ...string) func([]recipe.Arg) bool {
+	return func(args []recipe.Arg) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return spelling().Has(args, name) })
+	}
+}
+
 // Dialects are those of servers that the launcher command starts.
 func Dialects() []string {
 	names := []string{OpenAI}

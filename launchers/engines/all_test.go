@@ -470,6 +470,35 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+// A model's files say how much memory a server needs only where it loads them as
+// they are.
+func TestWeightsOnGPU(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind, name string
+		value      any
+		want       bool
+	}{
+		{"llamacpp", "ctx-size", number("4096"), true},
+		{"llamacpp", "ngl", number("99"), true},
+		{"llamacpp", "n-gpu-layers", "all", true},
+		{"llamacpp", "n-gpu-layers", number("20"), false},
+		{"llamacpp", "n-cpu-moe", number("4"), false},
+		{"llamacpp", "ts", "3,1", false},
+		{"sglang", "tp-size", number("2"), true},
+		{"sglang", "quantization", "fp8", false},
+		{"tgi", "quantize", "eetq", false},
+		{"tgi", "num-shard", number("2"), true},
+		{"trtllm", "tp_size", number("2"), true},
+		{"trtllm", "extra_llm_api_options", "x.yaml", false},
+	} {
+		kind, _ := Lookup(c.kind)
+		if got := kind.WeightsOnGPU([]recipe.Arg{{Name: c.name, Value: c.value}}); got != c.want {
+			t.Errorf("%s with %s: %v: WeightsOnGPU() = %v, want %v", c.kind, c.name, c.value, got, c.want)
+		}
+	}
+}
+
 // ollama serve would remove blobs and downloads that others wait for.
 func TestOllamaPrunesNothing(t *testing.T) {
 	t.Parallel()

@@ -66,6 +66,10 @@ type Kind struct {
 	// nil: so for every recipe.
 	MemoryShare func([]recipe.Arg) float64
 
+	// WeightsOnGPU says whether a server of this recipe loads the files of its model
+	// into its GPUs as they are, in equal parts; nil: it cannot be told.
+	WeightsOnGPU func([]recipe.Arg) bool
+
 	// Drafts says whether the arguments make the engine decode speculatively,
 	// and how many tokens it drafts at once, 0 if they do not say; nil: the
 	// arguments cannot tell.

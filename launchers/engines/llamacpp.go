@@ -36,6 +36,9 @@ func llamacppKind() Kind {
 		Retired:     llamaRetired(),
 		Conflicts:   splitContext,
 		NeedsModel:  true,
+
+		WeightsOnGPU: llamaWeightsOnGPU,
+
 		ModelArgs: []string{
 			"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
 			"models-dir", "models-preset",

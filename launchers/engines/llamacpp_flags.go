@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/launchers/recipe"
@@ -164,6 +165,26 @@ type llamaOption struct {
 // llamaLookup finds an option by any of its spellings without dashes. A
 // spelling that we do not know is an option with a value of its own name;
 // one of one or two letters has a single dash.
+// llamaWeightsOnGPU: without arguments that keep a part in main memory or spread
+// the parts unevenly. Nearly a hundred layers are meant as all.
+func llamaWeightsOnGPU(args []recipe.Arg) bool {
+	const all = 99
+	if !hasNone(llamaSpelling, "override-tensor", "cpu-moe", "n-cpu-moe", "device", "tensor-split", "main-gpu",
+		"split-mode")(args) {
+		return false
+	}
+	layers, given := llamaSpelling().Find(args, llamaLookup("ngl").name)
+	if !given || layers == nil {
+		return true
+	}
+	text, err := recipe.Scalar(layers)
+	if err != nil {
+		return false
+	}
+	n, err := strconv.Atoi(text)
+	return text == "all" || err == nil && n >= all
+}
+
 func llamaLookup(spelling string) llamaOption {
 	for line := range strings.Lines(llamaOptions) {
 		words := strings.Fields(line)

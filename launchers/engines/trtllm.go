@@ -31,6 +31,7 @@ func trtllmKind() Kind {
 		ImageProgram: []string{"trtllm-serve"},
 		ImageCaches:  []container.Cache{hubCache()},
 		WorldSize:    trtllmWorldSize,
+		WeightsOnGPU: hasNone(trtllmSpelling, "extra-llm-api-options", "config"),
 		NeedsModel:   true,
 		LocalModel:   true,
 		LengthArg:    "max_seq_len",

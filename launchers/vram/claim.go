@@ -66,6 +66,8 @@ type Policy struct {
 	// Share is the part of a device's memory that the server does not start
 	// without; 0: not known.
 	Share float64
+	// Weights is what the model's weights take of each device, bytes; 0: not known.
+	Weights int64
 }
 
 // Claim takes the baselines of devices, after others have left them as far as
@@ -257,6 +259,13 @@ func (c *Claim) tooLittle(foreign []results.GPUHolder, devices []string) *result
 				"others hold %s of %s GiB of GPU %s, and the server asks for %.0f %%: %s; end them, name other "+
 					"devices in gpus:, or lower what the server asks for",
 				text.Gibibytes(&held), text.Gibibytes(&size), device, 100*c.Policy.Share, describeHolders(foreign))
+		}
+		// weights that would not fit alone are the engine's to refuse
+		if weights := c.Policy.Weights; weights > 0 && weights <= size && held > size-weights {
+			return results.Failf(results.FailForeignGPU,
+				"others hold %s of %s GiB of GPU %s, and the model's weights alone take %s: %s; end them, or name other "+
+					"devices in gpus:",
+				text.Gibibytes(&held), text.Gibibytes(&size), device, text.Gibibytes(&weights), describeHolders(foreign))
 		}
 	}
 

@@ -246,6 +246,31 @@ func TestServerThatDoesNotFit(t *testing.T) {
 	}
 }
 
+// Weights that do not fit beside what others hold; those that would not fit alone
+// are the engine's to refuse.
+func TestWeightsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		held, weights int64
+		refused       bool
+	}{
+		{40 * giga, 50 * giga, true}, {40 * giga, 30 * giga, false}, {40 * giga, 0, false}, {40 * giga, 90 * giga, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: func(time.Duration) []results.GPUHolder {
+				return []results.GPUHolder{holding(7, "gpu-0", c.held)}
+			}}
+			claim := &Claim{ledger: &Ledger{}, Setup: Setup{
+				Memory: NewReader(memory), Sizes: map[string]int64{"gpu-0": 80 * giga}, Policy: Policy{Weights: c.weights},
+			}}
+			_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return nil })
+			if (failure != nil) != c.refused || failure != nil && !strings.Contains(failure.Message, "weights alone take 50.0") {
+				t.Errorf("%d GiB held, weights of %d: %v, want refused %v", c.held/giga, c.weights/giga, failure, c.refused)
+			}
+		})
+	}
+}
+
 func TestForeignHolders(t *testing.T) {
 	t.Parallel()
 	there := func(until time.Duration, holders ...results.GPUHolder) func(time.Duration) []results.GPUHolder {
