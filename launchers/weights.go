@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // partOfGGUF is the end of the name of one of several files of a model.
@@ -27,26 +28,27 @@ func weightsOf(model, dir string) int64 {
 	}
 	if !info.IsDir() {
 		if at := partOfGGUF.FindStringSubmatchIndex(path); at != nil {
-			return sizeOf(path[:at[0]] + "-?????-of-" + path[at[2]:at[3]])
+			return sizeOf(filepath.Dir(path), filepath.Base(path[:at[0]]), "-of-"+path[at[2]:at[3]])
 		}
 		return info.Size()
 	}
 
-	for _, pattern := range []string{"*.safetensors", "pytorch_model*.bin"} {
-		if size := sizeOf(filepath.Join(path, pattern)); size > 0 {
-			return size
-		}
+	if size := sizeOf(path, "", ".safetensors"); size > 0 {
+		return size
 	}
-	return 0
+	return sizeOf(path, "pytorch_model", ".bin")
 }
 
-// sizeOf is the size of all files that match.
-func sizeOf(pattern string) int64 {
-	paths, _ := filepath.Glob(pattern) // an error is one of the pattern: nothing is known
+// sizeOf is the size of the files of a folder whose names begin and end so.
+func sizeOf(dir, prefix, suffix string) int64 {
+	entries, _ := os.ReadDir(dir) // what cannot be read is not known
 	var sum int64
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), prefix) || !strings.HasSuffix(entry.Name(), suffix) {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(dir, entry.Name())); err == nil && info.Mode().IsRegular() {
+			sum += info.Size() // of a link's target: the hub's cache has links
 		}
 	}
 	return sum
