@@ -355,6 +355,9 @@ func (a *answer) incomplete() *results.Failure {
 		return results.Failf(results.FailInBand, "%s", dialect.BodyMessage(odd, wordsKept))
 	case a.events.Total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
+	case isHTML(odd):
+		return results.Failf(results.FailProtocol, "the answer is HTML, not an event stream; check the request path. It begins %q",
+			dialect.Cut(string(odd), wire.MaxInvalidLine))
 	case a.events.InvalidLines > 0:
 		return results.Failf(results.FailProtocol, "not an event stream: %q",
 			dialect.Cut(string(odd), wire.MaxInvalidLine))
@@ -368,6 +371,12 @@ func (a *answer) incomplete() *results.Failure {
 
 	return results.Failf(results.FailTruncated, "the stream ended after %d chunks without finish reason or [DONE]",
 		len(a.chunkS))
+}
+
+// isHTML reports whether a line is how pages of HTML begin.
+func isHTML(line []byte) bool {
+	line = bytes.ToLower(bytes.TrimSpace(line))
+	return bytes.HasPrefix(line, []byte("<!doctype html")) || bytes.HasPrefix(line, []byte("<html"))
 }
 
 // hadChoices reports whether any chunk held a choice.

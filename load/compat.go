@@ -3,7 +3,9 @@ package load
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"time"
 
@@ -174,13 +176,22 @@ func (c *compatReader) start() {
 }
 
 // readings are the readings that differ from the answer, which is complete;
-// err is how the stream ended.
-func (c *compatReader) readings(err error) map[results.Generation]results.ClientReading {
+// err is how the stream ended, status that of the answer: those clients read
+// 200 alone.
+func (c *compatReader) readings(err error, status int) map[results.Generation]results.ClientReading {
 	if c.answer == nil {
 		return nil
 	}
 	if len(c.pending) > 0 {
 		c.flush()
+	}
+
+	if status != http.StatusOK {
+		all := make(map[results.Generation]results.ClientReading)
+		for _, g := range []results.Generation{results.VLLM, results.VLLM010, results.VLLM06} {
+			all[g] = results.ClientReading{ChunkS: []float64{}, Error: fmt.Sprintf("status %d", status)}
+		}
+		return all
 	}
 
 	cutAfterEnd := c.answer.done && errors.Is(err, io.ErrUnexpectedEOF)

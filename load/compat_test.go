@@ -66,7 +66,7 @@ func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	err = a.read(api, w, new(atomic.Int64))
 	r := results.Record{SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(), Failure: a.verdict(err, nil, false)}
 	a.fill(&r, true)
-	r.VLLMReading = a.compat.readings(err)
+	r.VLLMReading = a.compat.readings(err, http.StatusOK)
 	pool.put(a)
 	return r
 }

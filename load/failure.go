@@ -25,6 +25,8 @@ func unsent(err *wire.SendError, cause error) *results.Failure {
 	switch {
 	case !err.Connected:
 		return results.Failf(results.FailConnect, "%v%s", err.Err, tlsHint(err.Err))
+	case errors.Is(err.Err, wire.ErrHeadTooLong):
+		return results.Failf(results.FailProtocol, "%v", err.Err)
 	case strings.Contains(err.Err.Error(), "malformed HTTP"):
 		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.Err)
 	}
@@ -123,7 +125,13 @@ func saysUnknownModel(message, model string) bool {
 // accepts reports whether an answer is of the form asked for.
 func accepts(rep *wire.Reply, want form) bool {
 	got := answerForm(rep)
-	return rep.Status >= 200 && rep.Status <= 299 && (got == want || got == formUnknown)
+	return succeeded(rep) && (got == want || got == formUnknown)
+}
+
+// succeeded reports whether the status says that an answer follows.
+func succeeded(rep *wire.Reply) bool {
+	return rep.Status >= 200 && rep.Status <= 299 && rep.Status != http.StatusNoContent &&
+		rep.Status != http.StatusResetContent
 }
 
 func answerForm(rep *wire.Reply) form {
@@ -144,7 +152,7 @@ func compressed(rep *wire.Reply) *results.Failure {
 // refused describes an answer that is not accepted, whose body begins with
 // body.
 func refused(rep *wire.Reply, body []byte, want form) *results.Failure {
-	if rep.Status < 200 || rep.Status > 299 {
+	if !succeeded(rep) {
 		return badStatus(rep, body)
 	}
 	if f := compressed(rep); f != nil {
@@ -165,6 +173,7 @@ const (
 	formEvents  form = "an event stream"
 	formLines   form = "a stream of JSON lines"
 	formWhole   form = "one JSON value"
+	formHTML    form = "HTML"
 	formUnknown form = ""
 )
 
@@ -178,18 +187,26 @@ func formOf(media string) form {
 		return formLines
 	case media == "application/json":
 		return formWhole
+	case media == "text/html", media == "application/xhtml+xml":
+		return formHTML
 	}
 	return formUnknown
 }
+
+// retryAfterShown is how many bytes of a Retry-After are shown: a date has 29.
+const retryAfterShown = 40
 
 func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 	class := results.FailHTTP
 	if rep.Status == http.StatusUnauthorized || rep.Status == http.StatusForbidden {
 		class = results.FailAuth
 	}
-	words := fmt.Sprintf("%d %s", rep.Status, http.StatusText(rep.Status))
+	words := strings.TrimSpace(fmt.Sprintf("%d %s", rep.Status, http.StatusText(rep.Status)))
 	if to := rep.Header.Get("Location"); to != "" {
 		words += " to " + to + " (redirects are not followed)"
+	}
+	if after := rep.Header.Get("Retry-After"); after != "" {
+		words += " (Retry-After: " + dialect.Cut(after, retryAfterShown) + ")"
 	}
 	if said := dialect.BodyMessage(body, wordsKept); said != "" {
 		words += ": " + said

@@ -30,6 +30,9 @@ func TestFailures(t *testing.T) {
 	untyped := func(body string) string {
 		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}
+	typed := func(media, body string) string {
+		return strings.Replace(untyped(body), "Content-L", "Content-Type: "+media+"\r\nContent-L", 1)
+	}
 	tok := "data: " + loadtest.Token + "\n\n"
 	end := "data: " + loadtest.Last + "\n\n"
 	tests := []struct {
@@ -52,7 +55,16 @@ func TestFailures(t *testing.T) {
 		{"503 loading", status(503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`), results.FailHTTP, "503 Service Unavailable: Loading model (type unavailable_error", 503},
 		{"long error", status(500, strings.Repeat("x", 5000)), results.FailHTTP, strings.Repeat("x", wordsKept) + "...", 500},
 		{"redirect", "HTTP/1.1 307 x\r\nLocation: http://other/\r\nContent-Length: 0\r\n\r\n", results.FailHTTP, "307 Temporary Redirect to http://other/ (redirects are not followed)", 307},
-		{"204", "HTTP/1.1 204 No Content\r\n\r\n", results.FailTruncated, "without a byte", 0},
+		{"429 with a time", "HTTP/1.1 429 x\r\nRetry-After: 30\r\nContent-Length: 4\r\n\r\nslow", results.FailHTTP, "429 Too Many Requests (Retry-After: 30): slow", 429},
+		{"an unknown status", "HTTP/1.1 529 x\r\nContent-Length: 0\r\n\r\n", results.FailHTTP, "529", 529},
+		{"204", "HTTP/1.1 204 No Content\r\n\r\n", results.FailHTTP, "204 No Content", 204},
+		{"205", "HTTP/1.1 205 x\r\nContent-Length: 0\r\n\r\n", results.FailHTTP, "205 Reset Content", 205},
+		{"201 with a stream", strings.Replace(stream(tok+end), "200 OK", "201 Created", 1), "", "", 0},
+		{"header of 6 MB", strings.Replace(stream(tok+end), "Transfer", strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 6000)+"Transfer", 1), results.FailProtocol, "header of the answer exceeds 1048576 bytes", 0},
+		{"one field of 6 MB", strings.Replace(stream(tok+end), "Transfer", "X: "+strings.Repeat("x", 6<<20)+"\r\nTransfer", 1), results.FailProtocol, "header of the answer exceeds 1048576 bytes", 0},
+		{"header of 800 KB", strings.Replace(stream(tok+end), "Transfer", strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 800)+"Transfer", 1), "", "", 0},
+		{"HTTP/1.0", strings.Replace(untyped(tok+end), "1.1", "1.0", 1), "", "", 0},
+		{"newlines alone", strings.ReplaceAll(untyped(tok+end), "\r\n", "\n"), "", "", 0},
 
 		{"error in the stream", stream(tok + "data: {\"error\":{\"message\":\"boom\",\"code\":500}}\n\ndata: [DONE]\n\n"), results.FailInBand, "boom (code 500)", 0},
 		{"error first", stream("data: {\"error\":\"boom\"}\n\n"), results.FailInBand, "boom", 0},
@@ -64,7 +76,16 @@ func TestFailures(t *testing.T) {
 		{"not streamed", plainJSON(`{"choices":[{"text":"a"}]}`), results.FailProtocol, "answered without streaming", 0},
 		{"unframed JSON", untyped(`{"error":{"message":"boom"}}` + "\n"), results.FailInBand, "boom", 0},
 		{"lines of JSON", untyped("{\"a\":1}\n{\"b\":2}\n"), results.FailProtocol, `not an event stream: "{\"a\":1}"`, 0},
-		{"html", strings.Replace(untyped("<html>\n</html>\n"), "Content-L", "Content-Type: text/html\r\nContent-L", 1), results.FailProtocol, `not an event stream: "<html>"`, 0},
+		{"html", typed("text/html", "<html>\n</html>\n"), results.FailProtocol, "the answer is HTML, not an event stream; check the request path. It begins \"<html>", 0},
+		{"html with a charset", typed("text/html; charset=utf-8", "\n  <p>hello\n"), results.FailProtocol, "the answer is HTML", 0},
+		{"html without a type", untyped("\n<!DOCTYPE html>\n<html>"), results.FailProtocol, "the answer is HTML", 0},
+		{"empty html", typed("text/html", ""), results.FailProtocol, "the answer is HTML", 0},
+		{"a stream called HTML", typed("text/html", tok+end), "", "", 0},
+		{"a stream called JSON", typed("application/json", tok+end+"data: [DONE]\n\n"), "", "", 0},
+		{"a stream called JSON lines", typed("application/x-ndjson", ": ping\n\n"+tok+end), "", "", 0},
+		{"an empty answer called JSON", typed("application/json", ""), results.FailProtocol, "answered without streaming", 0},
+		{"the start of a stream called JSON", typed("application/json", "dat"), results.FailProtocol, "answered without streaming", 0},
+		{"a compressed stream called JSON", strings.Replace(typed("application/json", tok), "Content-L", "Content-Encoding: br\r\nContent-L", 1), results.FailProtocol, `Content-Encoding "br"`, 0},
 		{"garbage event", stream(tok + "data: {not json}\n\n" + end), results.FailProtocol, `event data is not JSON: "{not json}"`, 0},
 		{"single newlines", stream(strings.ReplaceAll(tok+end, "\n\n", "\n") + "\n"), results.FailProtocol, "one event holds several JSON values", 0},
 		{"another API", stream("data: {\"content\":\"a\"}\n\ndata: {\"content\":\"b\"}\n\n"), results.FailProtocol, "none of the 2 events", 0},

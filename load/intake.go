@@ -1,7 +1,9 @@
 package load
 
 import (
+	"bytes"
 	"errors"
+	"time"
 
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
@@ -21,6 +23,7 @@ type intake struct {
 	reply    *wire.Reply
 	body     []byte // of an answer that was not accepted
 	rejected bool   // it was not
+	misnamed bool   // its type is that of another form: its first bytes decide
 	err      error  // what ended the reading
 }
 
@@ -32,7 +35,10 @@ func (x *intake) Begin(rep *wire.Reply) {
 	switch {
 	case !accepts(rep, x.pass.form()):
 		x.rejected = true
-		x.watch.draining()
+		x.misnamed = x.pass.form() == formEvents && succeeded(rep) && compressed(rep) == nil
+		if !x.misnamed {
+			x.watch.draining()
+		}
 	case compressed(rep) != nil:
 		x.record.Failure = compressed(rep)
 	default:
@@ -61,13 +67,74 @@ func (x *intake) readRejected() bool {
 		if len(x.body) == cap(x.body) {
 			x.body = append(x.body, make([]byte, 1024)...)[:len(x.body)]
 		}
-		n, _, err := x.reply.Body.ReadStamped(x.body[len(x.body):min(cap(x.body), refusedKept)])
+		n, at, err := x.reply.Body.ReadStamped(x.body[len(x.body):min(cap(x.body), refusedKept)])
 		x.body = x.body[:len(x.body)+n]
+		if x.misnamed && n > 0 && x.isStream() {
+			x.answer.begin(&resumed{first: x.body, at: at, err: err, src: x.reply.Body}, x.pass.api, x.watch, x.reply.Scratch)
+			return x.Step()
+		}
 		if err != nil {
 			return !errors.Is(err, wire.ErrWouldBlock)
 		}
 	}
 	return true
+}
+
+// isStream reports whether an answer under another type is an event stream
+// after all, as vLLM's client takes it. No event can be whole before its first
+// bytes decide.
+func (x *intake) isStream() bool {
+	events, decided := beginsLikeEvents(x.body)
+	switch {
+	case !decided:
+		return false
+	case events:
+		x.rejected, x.misnamed = false, false
+		return true
+	}
+
+	x.misnamed = false
+	x.watch.draining()
+	return false
+}
+
+// beginsLikeEvents reports whether b begins as server-sent events do, and
+// whether b is long enough to tell.
+func beginsLikeEvents(b []byte) (events, decided bool) {
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, field := range []string{"data:", "event:", "id:", "retry:", ":"} {
+		n := min(len(b), len(field))
+		switch {
+		case string(b[:n]) != field[:n]:
+		case n == len(field):
+			return true, true
+		default:
+			return false, false
+		}
+	}
+	return false, true
+}
+
+// resumed hands out what was read of a body before the rest of it.
+type resumed struct {
+	first []byte
+	at    time.Duration // when the last of it came
+	err   error         // that came with it
+	src   wire.StampedReader
+}
+
+// ReadStamped is the first bytes, then the source.
+func (r *resumed) ReadStamped(p []byte) (int, time.Duration, error) {
+	if len(r.first) > 0 {
+		n := copy(p, r.first)
+		r.first = r.first[n:]
+		return n, r.at, nil
+	}
+	if err := r.err; err != nil {
+		r.err = nil
+		return 0, r.at, err
+	}
+	return r.src.ReadStamped(p)
 }
 
 // finish completes the record; cause is why the request was ended, if we ended
@@ -84,5 +151,5 @@ func (x *intake) finish(cause error) {
 	r.EndS = x.answer.end.Seconds()
 	r.Failure = x.answer.verdict(x.err, cause, x.reply.Reused)
 	x.answer.fill(r, x.pass.opts.KeepText)
-	r.VLLMReading = x.answer.compat.readings(x.err)
+	r.VLLMReading = x.answer.compat.readings(x.err, x.reply.Status)
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	maxHead       = 1 << 20 // bytes of a status line and its header
-	maxInterim    = 5       // answers of status 1xx before the final one
+	maxHead       = 1 << 20 // bytes of a status line and its header, and of all answers of status 1xx before it
 	lineShown     = 120     // bytes of a line quoted in an error
 	statusLineMin = len("HTTP/")
 )
 
-var errHeadTooLong = fmt.Errorf("header of the answer exceeds %d bytes", maxHead)
+// ErrHeadTooLong says that an answer has more header than any server of ours sends.
+var ErrHeadTooLong = fmt.Errorf("header of the answer exceeds %d bytes", maxHead)
 
 // head is the start of an answer up to its blank line.
 type head struct {

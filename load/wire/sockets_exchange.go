@@ -152,7 +152,7 @@ func (x *exchange) readHead() (at time.Duration, err error) {
 	for {
 		if x.got == len(b.in) {
 			if x.got >= maxHead {
-				return 0, errHeadTooLong
+				return 0, ErrHeadTooLong
 			}
 			b.in = append(b.in, make([]byte, x.got)...)
 		}
@@ -182,8 +182,8 @@ func (x *exchange) readHead() (at time.Duration, err error) {
 				x.c.ahead, x.c.aheadAt = b.in[end:x.got], at
 				return at, nil
 			}
-			if x.interims++; x.interims > maxInterim {
-				return 0, fmt.Errorf("more than %d interim answers before the real one", maxInterim)
+			if x.interims += end; x.interims > maxHead {
+				return 0, ErrHeadTooLong
 			}
 			x.got, x.searched = copy(b.in, b.in[end:x.got]), 0
 		}

@@ -18,6 +18,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -167,6 +168,9 @@ func newHTTPTransport(o Options) (*httpTransport, error) {
 		TLSClientConfig:     tlsConfig(o.TLS),
 		TLSHandshakeTimeout: o.ConnectTimeout,
 		DisableCompression:  true,
+
+		MaxResponseHeaderBytes: maxHead,
+
 		DisableKeepAlives:   !o.ReuseConnections,
 		MaxIdleConnsPerHost: max(o.Width, 1),
 		IdleConnTimeout:     idleLimit,
@@ -245,7 +249,9 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 	}).WithContext(ctx)
 	resp, err := t.rt.RoundTrip(req)
 	if err != nil {
-		failure.Err = err
+		if failure.Err = err; strings.Contains(err.Error(), "response headers exceeded") {
+			failure.Err = ErrHeadTooLong // net/http has no error value of its own for it
+		}
 		return failure
 	}
 	defer resp.Body.Close()
