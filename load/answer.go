@@ -164,10 +164,12 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 // expected of the stream: the end or an error came.
 func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect.Chunk) error) bool {
 	c := a.chunk
-	if err := parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
+	err := parse(data, c)
+	garbage := err != nil && len(bytes.TrimSpace(data)) > 0
+	if garbage && a.garbage == nil {
 		a.garbage = dialect.DescribeJSONTrouble(data)
-		a.compat.garbage(data, at, a.events.Spent())
 	}
+	a.compat.look(data, c, garbage, at, a.events.Spent())
 	if c.Done {
 		a.done, a.doneAt = true, at
 		return false
@@ -254,6 +256,10 @@ func (a *answer) kind(c *dialect.Chunk) results.ChunkKind {
 
 // keep stores what the chunk says.
 func (a *answer) keep(c *dialect.Chunk) {
+	if len(c.Reasoning) > 0 && !a.keepContent {
+		a.keepContent = true // from here on the text is not the content alone
+		a.content = append(a.content[:0], a.text...)
+	}
 	a.text = append(append(a.text, c.Reasoning...), c.Content...)
 	if a.keepContent {
 		a.content = append(a.content, c.Content...)
@@ -409,6 +415,9 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	}
 	if keepText {
 		r.Text = string(a.text)
+		if bytes.IndexByte(a.kinds, byte(results.ChunkReasoning)) >= 0 || !bytes.Equal(a.text, a.content) && a.keepContent {
+			r.Content = new(string(a.content))
+		}
 	}
 
 	r.InputTokens = atLeast(1, a.usage.Input, a.timings.Input)

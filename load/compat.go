@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/wire"
@@ -24,9 +25,11 @@ type compatReader struct {
 	src    wire.StampedReader
 	answer *answer
 
+	chat    bool           // the API, else completions
+	usage   bool           // an event of usage has come
 	parsers []clientParser // nil: plain so far
 	inRead  bool           // they began within a read, whose other events are still to come
-	odd     bool           // an event of pending was garbage
+	odd     bool           // an event of pending is read otherwise than its read shows
 	pending []byte         // one read of the network, as far as it has come
 	full    bool           // pending ended because our buffer was full
 	last    time.Duration  // stamp of pending
@@ -36,6 +39,7 @@ type compatReader struct {
 // answerMark is how far an answer had come.
 type answerMark struct {
 	chunks, text int
+	said         int                 // bytes of the text without reasoning
 	usage        dialect.TokenCounts // of a usage event
 	doneS        *float64
 }
@@ -51,7 +55,7 @@ func (c *compatReader) tap(src wire.StampedReader, a *answer, api dialect.API) w
 		*c = compatReader{}
 		return src
 	}
-	*c = compatReader{src: src, answer: a}
+	*c = compatReader{src: src, answer: a, chat: api.Name == "chat"}
 	return c
 }
 
@@ -97,16 +101,20 @@ func (c *compatReader) flush() {
 	c.pending, c.odd = c.pending[:0], false
 }
 
-// plainEvents reports whether every parser reads p as we do: events of one
-// data line each, a blank after the colon, ended by two newlines.
+// plainEvents reports whether every parser cuts p as we do: valid UTF-8, events
+// of one data line each, not too long, a blank after the colon, ended by two
+// newlines.
 func plainEvents(p []byte) bool {
 	const field, end = "data: ", "\n\n"
 	if bytes.IndexByte(p, '\r') >= 0 {
 		return false
 	}
+	if !utf8.Valid(p) {
+		return false
+	}
 	for len(p) > 0 {
 		line := bytes.IndexByte(p, '\n')
-		if line <= len(field) || string(p[:len(field)]) != field || len(p) < line+len(end) || p[line+1] != '\n' {
+		if line <= len(field) || line >= longestLine || string(p[:len(field)]) != field || len(p) < line+len(end) || p[line+1] != '\n' {
 			return false
 		}
 		p = p[line+len(end):]
@@ -114,16 +122,40 @@ func plainEvents(p []byte) bool {
 	return true
 }
 
-// garbage is called for an event that is no JSON, before the answer takes it
-// in; last says that nothing of its read is left behind it.
-func (c *compatReader) garbage(data []byte, at time.Duration, last bool) {
+// look is called for each event before the answer takes it in: as which chunk,
+// and whether that is garbage; last says that nothing of its read is left
+// behind it. Once an event was read otherwise, the parsers need the others of
+// its read too.
+func (c *compatReader) look(data []byte, chunk *dialect.Chunk, garbage bool, at time.Duration, last bool) {
+	if c.answer == nil {
+		return
+	}
+	odd := garbage || c.unusual(chunk)
+	c.usage = c.usage || !chunk.Choices && chunk.Usage != dialect.NoCounts
 	switch {
-	case c.answer == nil || c.parsers != nil && !c.inRead:
+	case !odd && !c.inRead, c.parsers != nil && !c.inRead:
 	case len(c.pending) > 0:
 		c.odd = true
 	default:
 		c.event(data, at, last)
 	}
+}
+
+// unusual reports whether those clients may read a chunk otherwise: another
+// choice than the first, members of other types, the other API's members, counts
+// of 0, counts in several events or under another name than usage.
+func (c *compatReader) unusual(chunk *dialect.Chunk) bool {
+	switch {
+	case chunk.Done:
+		return false
+	case chunk.Odd, chunk.Choices && (chunk.HasDelta != c.chat || chunk.HasText == c.chat):
+		return true
+	case chunk.Choices:
+		return c.usage && chunk.Usage != dialect.NoCounts
+	case chunk.Usage == dialect.NoCounts:
+		return chunk.Timings != dialect.NoCounts
+	}
+	return c.usage || chunk.Usage.Input <= 0 || chunk.Usage.Output <= 0
 }
 
 // after is called for the events after the end mark or an error, which the
@@ -152,7 +184,10 @@ func (c *compatReader) event(data []byte, at time.Duration, last bool) {
 // mark notes how far the answer has come.
 func (c *compatReader) mark() answerMark {
 	a := c.answer
-	m := answerMark{chunks: len(a.chunkS), text: len(a.text), usage: dialect.NoCounts}
+	m := answerMark{chunks: len(a.chunkS), text: len(a.text), said: len(a.text), usage: dialect.NoCounts}
+	if a.keepContent {
+		m.said = len(a.content)
+	}
 	if bytes.IndexByte(a.kinds, byte(results.ChunkUsage)) >= 0 {
 		m.usage = a.usage
 	}
@@ -167,7 +202,7 @@ func (c *compatReader) start() {
 	if c.parsers != nil {
 		return
 	}
-	at := func() clientYield { return yieldOf(c.answer, c.base) }
+	at := func() clientYield { return yieldOf(c.answer, c.base, c.chat) }
 	c.parsers = []clientParser{
 		&blockParser{clientYield: at()},
 		&lineParser{clientYield: at(), skipComments: true},
@@ -177,8 +212,9 @@ func (c *compatReader) start() {
 
 // readings are the readings that differ from the answer, which is complete;
 // err is how the stream ended, status that of the answer: those clients read
-// 200 alone.
-func (c *compatReader) readings(err error, status int) map[results.Generation]results.ClientReading {
+// 200 alone. Where judged, we call the answer no stream of the API, which is not
+// for them to find.
+func (c *compatReader) readings(err error, status int, judged bool) map[results.Generation]results.ClientReading {
 	if c.answer == nil {
 		return nil
 	}
@@ -195,7 +231,7 @@ func (c *compatReader) readings(err error, status int) map[results.Generation]re
 	}
 
 	cutAfterEnd := c.answer.done && errors.Is(err, io.ErrUnexpectedEOF)
-	if c.parsers == nil && !cutAfterEnd {
+	if c.parsers == nil && !cutAfterEnd && !judged {
 		return nil
 	}
 	if c.parsers == nil {
@@ -210,7 +246,7 @@ func (c *compatReader) readings(err error, status int) map[results.Generation]re
 		if y.failed == "" && !errors.Is(err, io.EOF) && (cutAfterEnd || !c.answer.done) {
 			y.failed = err.Error()
 		}
-		if y.same(c.answer) {
+		if !judged && y.same(c.answer) {
 			continue
 		}
 		if all == nil {

@@ -2,10 +2,12 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
@@ -33,11 +35,15 @@ type blockParser struct {
 	clientYield
 
 	buffer []byte
+	split  []byte // the start of a character that a read ended in
 }
 
 func (b *blockParser) read(p []byte, at time.Duration) {
 	p = bytes.Trim(p, blanks)
 	if len(p) == 0 || b.failed != "" {
+		return
+	}
+	if p = b.decode(p); b.failed != "" {
 		return
 	}
 	from := max(len(b.buffer)-1, 0) // a message may end across two reads
@@ -46,9 +52,36 @@ func (b *blockParser) read(p []byte, at time.Duration) {
 	b.takeRest(at)
 }
 
+// decode returns the whole characters of a read, as Python's incremental
+// decoder does: a broken one is an exception.
+func (b *blockParser) decode(p []byte) []byte {
+	p = append(b.split, p...)
+	whole := len(p)
+	for back := 1; back <= min(len(p), utf8.UTFMax-1); back++ {
+		if tail := p[len(p)-back:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				whole = len(p) - back
+			}
+			break
+		}
+	}
+
+	if !utf8.Valid(p[:whole]) {
+		b.failed = notUTF8
+		return nil
+	}
+	b.split = slices.Clone(p[whole:])
+	return p[:whole]
+}
+
+const notUTF8 = "not UTF-8"
+
 func (b *blockParser) event(raw []byte, at time.Duration, last bool) {
 	if last {
 		b.read(raw, at)
+		return
+	}
+	if raw = b.decode(raw); b.failed != "" {
 		return
 	}
 	b.buffer = append(b.buffer, raw...)
@@ -87,10 +120,17 @@ func (b *blockParser) takeRest(at time.Duration) {
 		b.buffer = append(b.buffer[:0], ':') // skipped as a comment once two newlines end it
 	case !ok || len(content) == 0:
 		return
-	case string(content) == "[DONE]", content[len(content)-1] == '}' && json.Valid(content):
+	case string(content) == "[DONE]", mayEnd(content) && json.Valid(content):
 		b.message(bytes.TrimSpace(b.buffer), at, true)
 		b.buffer = b.buffer[:0]
 	}
+}
+
+// mayEnd spares long rests a look: an object ends with a brace, and what else is
+// JSON is short.
+func mayEnd(content []byte) bool {
+	const short = 256
+	return content[len(content)-1] == '}' || len(content) < short
 }
 
 func (b *blockParser) finish(time.Duration) *clientYield { return &b.clientYield }
@@ -107,6 +147,9 @@ func (l *lineParser) read(p []byte, at time.Duration) {
 	for {
 		line, rest, ended := bytes.Cut(p, []byte{'\n'})
 		l.buffer = append(l.buffer, line...)
+		if len(l.buffer) > longestLine && l.failed == "" {
+			l.failed = "a line is too long"
+		}
 		if !ended {
 			return
 		}
@@ -114,6 +157,9 @@ func (l *lineParser) read(p []byte, at time.Duration) {
 		p = rest
 	}
 }
+
+// longestLine is what aiohttp reads of one line, in bytes.
+const longestLine = 128 << 10
 
 func (l *lineParser) event(raw []byte, at time.Duration, last bool) {
 	l.read(raw, at)
@@ -124,7 +170,11 @@ func (l *lineParser) event(raw []byte, at time.Duration, last bool) {
 }
 
 func (l *lineParser) line(at time.Duration) {
-	if message := bytes.Trim(l.buffer, blanks); len(message) > 0 {
+	switch message := bytes.Trim(l.buffer, blanks); {
+	case len(message) == 0 || l.failed != "":
+	case !utf8.Valid(message):
+		l.failed = notUTF8
+	default:
 		l.message(message, at, l.skipComments)
 	}
 	l.buffer = l.buffer[:0]
@@ -137,18 +187,25 @@ func (l *lineParser) finish(at time.Duration) *clientYield {
 
 // clientYield is what a parser has made of a stream so far.
 type clientYield struct {
+	chat   bool
 	chunk  dialect.Chunk
 	chunkS []float64
 	kinds  []byte
-	text   []byte
+	text   []byte              // reasoning and content
+	said   []byte              // content alone
 	usage  dialect.TokenCounts // of events without choices
 	doneS  *float64
 	failed string // an exception ended the reading
 }
 
 // yieldOf starts from a part of an answer that all read alike.
-func yieldOf(a *answer, m answerMark) clientYield {
+func yieldOf(a *answer, m answerMark, chat bool) clientYield {
+	said := a.text
+	if a.keepContent {
+		said = a.content
+	}
 	return clientYield{
+		chat: chat, said: slices.Clone(said[:m.said]),
 		chunkS: slices.Clone(a.chunkS[:m.chunks]), kinds: slices.Clone(a.kinds[:m.chunks]), text: slices.Clone(a.text[:m.text]),
 		usage: m.usage, doneS: m.doneS,
 	}
@@ -175,17 +232,53 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 	}
 
 	kind := c.Kind()
+	if !c.Choices || c.Odd || c.HasDelta != y.chat || c.HasText == y.chat {
+		first := dialect.ReadFirst(payload, y.chat)
+		if kind = y.first(first, kind, skipComments); y.failed != "" {
+			return
+		}
+		c.Content = append(c.Content[:0], first.Text...)
+	}
 	y.chunkS, y.kinds = append(y.chunkS, at.Seconds()), append(y.kinds, byte(kind))
 	y.text = append(append(y.text, c.Reasoning...), c.Content...)
-	if kind == results.ChunkUsage && c.Usage.Known() {
-		y.usage = c.Usage
+	y.said = append(y.said, c.Content...)
+}
+
+// first takes in what those clients look at, and returns the kind of the chunk
+// for them. before2025 is the client that needs a text and choices.
+func (y *clientYield) first(f dialect.First, kind results.ChunkKind, since2025 bool) results.ChunkKind {
+	switch {
+	case f.Err != "" && (f.Choices || since2025), f.NoText && !since2025:
+		y.failed = cmp.Or(f.Err, "the first choice has no text")
+	case f.Choices && f.Text != "":
+		return results.ChunkText
+	case f.Choices && kind == results.ChunkText:
+		return results.ChunkEmpty
+	case f.Usage:
+		if y.usage.Output = f.Output; f.Input >= 0 {
+			y.usage.Input = f.Input
+		}
+		return results.ChunkUsage
 	}
+	return kind
 }
 
 // same reports whether the reading is that of the answer.
 func (y *clientYield) same(a *answer) bool {
 	return y.failed == "" && bytes.Equal(y.kinds, a.kinds) && slices.Equal(y.chunkS, a.chunkS) &&
-		bytes.Equal(y.text, a.text) && y.doneAtIs(a)
+		bytes.Equal(y.text, a.text) && y.doneAtIs(a) && y.usageIs(a)
+}
+
+// usageIs compares the counts with those that follow from the record.
+func (y *clientYield) usageIs(a *answer) bool {
+	input, output := -1, -1
+	if bytes.IndexByte(a.kinds, byte(results.ChunkUsage)) >= 0 {
+		if n := atLeast(1, a.usage.Input, a.timings.Input); n != nil {
+			input = *n
+		}
+		output = max(a.usage.Output, output)
+	}
+	return max(y.usage.Input, -1) == input && max(y.usage.Output, 0) == max(output, 0)
 }
 
 func (y *clientYield) doneAtIs(a *answer) bool {
@@ -198,7 +291,8 @@ func (y *clientYield) doneAtIs(a *answer) bool {
 func (y *clientYield) reading(a *answer) results.ClientReading {
 	return results.ClientReading{
 		ChunkS: y.chunkS, ChunkKinds: string(y.kinds), DoneS: y.doneS,
-		InputTokens: atLeast(1, y.usage.Input), OutputTokens: atLeast(1, y.usage.Output),
+		Text:        string(y.said),
+		InputTokens: atLeast(0, y.usage.Input), OutputTokens: atLeast(1, y.usage.Output),
 		TextDiffers: !bytes.Equal(y.text, a.text), Error: y.failed,
 	}
 }

@@ -66,7 +66,7 @@ func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	err = a.read(api, w, new(atomic.Int64))
 	r := results.Record{SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(), Failure: a.verdict(err, nil, false)}
 	a.fill(&r, true)
-	r.VLLMReading = a.compat.readings(err, http.StatusOK)
+	r.VLLMReading = a.compat.readings(err, http.StatusOK, r.Failure != nil && r.Failure.Class == results.FailProtocol)
 	pool.put(a)
 	return r
 }
@@ -87,6 +87,94 @@ type sseFound struct {
 	Usage   bool      `json:"usage_used"`
 	Prompt  int       `json:"prompt_len"`
 	Text    string    `json:"text"`
+}
+
+func readCases(t *testing.T, file string) (sseCases, map[string]results.Generation) {
+	t.Helper()
+	var cases sseCases
+	data, err := os.ReadFile("testdata/compat/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]results.Generation{
+		"newest": results.VLLM, "may2026": results.VLLM2605, "v010": results.VLLM010, "v06": results.VLLM06,
+	}
+	if len(cases.Results) != len(versions) {
+		t.Fatalf("%s has %d versions, want %d", file, len(cases.Results), len(versions))
+	}
+	return cases, versions
+}
+
+// TestReadingsOfOddStreams: streams that the recorded ones leave out, against
+// the four clients' loops restated in Python, with a clock of whole seconds:
+// several choices, members of other types, usage of 0, broken and split UTF-8,
+// reasoning. Texts are those that the clients save.
+func TestReadingsOfOddStreams(t *testing.T) {
+	cases, versions := readCases(t, "odd-streams.json")
+	if len(cases.Cases) != 71 {
+		t.Fatalf("there are %d cases, want 71", len(cases.Cases))
+	}
+	for name := range cases.Cases {
+		api, _, _ := strings.Cut(name, "/")
+		reads := cases.reads(name)
+		for i := range reads {
+			reads[i].at = time.Duration(i+1) * time.Second
+		}
+		r := recordOf(t, reads, api)
+		r.TextTokens = new(len(strings.Fields(r.Text))) // that run's tokenizer
+		if r.Content != nil {
+			r.ContentTokens = new(len(strings.Fields(*r.Content)))
+		}
+		for version, g := range versions {
+			t.Run(name+"/"+version, func(t *testing.T) {
+				compareExactly(t, r, g, api, cases.Results[version][name])
+			})
+		}
+	}
+}
+
+func compareExactly(t *testing.T, r results.Record, g results.Generation, api string, want sseFound) {
+	t.Helper()
+	seen, _ := r.SeenBy(g, api, false)
+	if seen.Text == nil || *seen.Text != want.Text || seen.Success != want.Success {
+		t.Fatalf("success %v (%s) with text %v, want %v with %q", seen.Success, seen.Error, seen.Text, want.Success, want.Text)
+	}
+	if !want.Success {
+		return
+	}
+
+	got := sseFound{
+		Success: true, TTFT: 1000 * seen.TTFTS, Latency: 1000 * seen.LatencyS, Usage: seen.UsageRead, Prompt: *seen.PromptLen,
+		Text: *seen.Text, ITL: []float64{},
+	}
+	for _, gap := range seen.ITLS {
+		got.ITL = append(got.ITL, 1000*gap)
+	}
+	if got.Output = want.Output; seen.OutputLen != nil {
+		got.Output = *seen.OutputLen
+	} else if *seen.Text == r.Text {
+		t.Error("the length of the text that we counted is not known")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("reading (-want +got):\n%s", diff)
+	}
+}
+
+// A line of more than 128 KiB is too long for aiohttp's readline, which the
+// clients used until September 2025.
+func TestReadingsOfALongLine(t *testing.T) {
+	long := `data: {"choices":[{"text":"` + strings.Repeat("a", 140_000) + `"}]}` + "\n\n"
+	r := recordOf(t, []rawRead{{time.Second, long, nil}, {2 * time.Second, "data: [DONE]\n\n", nil}}, "completions")
+	for g, want := range map[results.Generation]bool{
+		results.VLLM: true, results.VLLM2605: true, results.VLLM010: false, results.VLLM06: false,
+	} {
+		if seen, _ := r.SeenBy(g, "completions", false); seen.Success != want {
+			t.Errorf("%s: success %v (%s), want %v", g, seen.Success, seen.Error, want)
+		}
+	}
 }
 
 func (c sseCases) reads(name string) []rawRead {
@@ -110,17 +198,9 @@ func (c sseCases) reads(name string) []rawRead {
 }
 
 func TestReadingsAreVLLMs(t *testing.T) {
-	var cases sseCases
-	data, err := os.ReadFile("testdata/compat/sse_cases.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	versions := map[string]results.Generation{"newest": results.VLLM, "may2026": results.VLLM2605, "v010": results.VLLM010, "v06": results.VLLM06}
-	if len(cases.Cases) != 30 || len(cases.Results) != len(versions) {
-		t.Fatalf("there are %d cases of %d versions, want 30 of %d", len(cases.Cases), len(cases.Results), len(versions))
+	cases, versions := readCases(t, "sse_cases.json")
+	if len(cases.Cases) != 30 {
+		t.Fatalf("there are %d cases, want 30", len(cases.Cases))
 	}
 	for name := range cases.Cases {
 		api, _, _ := strings.Cut(name, "/")

@@ -115,6 +115,14 @@ func beginsLikeEvents(b []byte) (events, decided bool) {
 	return false, true
 }
 
+// dropTexts leaves texts out that are not to be kept.
+func dropTexts(readings map[results.Generation]results.ClientReading) {
+	for g, reading := range readings {
+		reading.Text = ""
+		readings[g] = reading
+	}
+}
+
 // resumed hands out what was read of a body before the rest of it.
 type resumed struct {
 	first []byte
@@ -151,5 +159,9 @@ func (x *intake) finish(cause error) {
 	r.EndS = x.answer.end.Seconds()
 	r.Failure = x.answer.verdict(x.err, cause, x.reply.Reused)
 	x.answer.fill(r, x.pass.opts.KeepText)
-	r.VLLMReading = x.answer.compat.readings(x.err, x.reply.Status)
+	r.VLLMReading = x.answer.compat.readings(x.err, x.reply.Status,
+		r.Failure != nil && r.Failure.Class == results.FailProtocol)
+	if !x.pass.opts.KeepText {
+		dropTexts(r.VLLMReading)
+	}
 }

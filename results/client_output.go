@@ -15,6 +15,7 @@ type ClientOutput struct {
 	OutputLen *int    // null: the text would have to be tokenized again
 	UsageRead bool    // OutputLen is the server's
 	EmptyText bool    // no text that this client collects
+	Text      *string // what the client collects; null: not kept
 	Error     string
 }
 
@@ -44,9 +45,14 @@ func (r *Record) SeenBy(g Generation, api string, usageAsked bool) (ClientOutput
 	}
 
 	if !out.Success {
-		out.LatencyS, out.OutputLen = 0, new(0)
+		out.LatencyS, out.OutputLen, out.Text = 0, new(0), new("")
+		if out.Error == noDone { // it fails after the text was stored
+			out.Text = s.text
+		}
 		return out, true
 	}
+
+	out.Text = s.text
 
 	out.OutputLen = s.outputLen(&out, r)
 	return out, true
@@ -57,8 +63,9 @@ type clientStream struct {
 	kinds         string
 	times         []float64
 	done          *float64
-	input, output *int   // of a usage event without choices
-	textDiffers   bool   // from the record's
+	input, output *int // of a usage event without choices
+	textDiffers   bool // from the record's
+	text          *string
 	broken        string // an exception that ends the reading; "": none
 }
 
@@ -72,11 +79,14 @@ func (r *Record) streamFor(g Generation) clientStream {
 	if own, ok := r.VLLMReading[of]; ok {
 		return clientStream{
 			kinds: own.ChunkKinds, times: own.ChunkS, done: own.DoneS, input: own.InputTokens, output: own.OutputTokens,
-			textDiffers: own.TextDiffers, broken: own.Error,
+			textDiffers: own.TextDiffers, text: &own.Text, broken: own.Error,
 		}
 	}
 
-	s := clientStream{kinds: r.ChunkKinds, times: r.ChunkS, done: r.DoneS}
+	s := clientStream{kinds: r.ChunkKinds, times: r.ChunkS, done: r.DoneS, text: r.Content}
+	if s.text == nil && strings.IndexByte(r.ChunkKinds, byte(ChunkReasoning)) < 0 {
+		s.text = &r.Text
+	}
 	if strings.IndexByte(r.ChunkKinds, byte(ChunkUsage)) >= 0 {
 		s.input = r.InputTokens
 		if r.OutputTokensSource == CountUsage {
@@ -122,6 +132,9 @@ func breaksReading(class FailureClass, g Generation) bool {
 // NoChoices is the error of VLLM06 at an event without choices.
 const NoChoices = "an event without choices came"
 
+// noDone is the error of VLLM06 at a stream without its end mark.
+const noDone = "no [DONE] came"
+
 func hasChoices(k ChunkKind) bool {
 	switch k {
 	case ChunkText, ChunkReasoning, ChunkTool, ChunkEmpty, ChunkRole, ChunkFinish:
@@ -157,7 +170,7 @@ func (s clientStream) byUsageAge(out *ClientOutput, g Generation, chat bool) {
 
 	out.Success = out.Error == ""
 	out.UsageRead = s.output != nil && *s.output > 0
-	if s.input != nil && *s.input > 0 && g != VLLM010 {
+	if s.input != nil && g != VLLM010 {
 		out.PromptLen = s.input
 	}
 }
@@ -189,7 +202,7 @@ func (s clientStream) byDecember2024(out *ClientOutput, chat bool) {
 	case s.broken != "":
 		out.Error = s.broken
 	case s.done == nil:
-		out.Error = "no [DONE] came"
+		out.Error = noDone
 	default:
 		out.Success, out.LatencyS = true, *s.done-out.StartS
 	}
@@ -205,8 +218,10 @@ func (s clientStream) outputLen(out *ClientOutput, r *Record) *int {
 	switch {
 	case out.EmptyText:
 		return new(0)
-	case s.textDiffers, strings.IndexByte(s.kinds, byte(ChunkReasoning)) >= 0:
+	case s.textDiffers:
 		return nil // the record's count is that of another text
+	case strings.IndexByte(s.kinds, byte(ChunkReasoning)) >= 0:
+		return r.ContentTokens
 	case r.TextTokens == nil && r.OutputTokensSource == CountTokenize:
 		return r.OutputTokens // the server's own tokenizer on the same text
 	}

@@ -113,5 +113,7 @@ type ClientReading struct {
 	InputTokens  *int      `json:"input_tokens"`  // of a usage event without choices; null: none was yielded
 	OutputTokens *int      `json:"output_tokens"` // the same
 	TextDiffers  bool      `json:"text_differs"`  // the text is not that of the record
-	Error        string    `json:"error"`         // why the request fails while reading; "": it does not
+	// the answer's text for this client, without reasoning; "": texts are not kept
+	Text  string `json:"text,omitempty"`
+	Error string `json:"error"` // why the request fails while reading; "": it does not
 }

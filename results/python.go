@@ -32,6 +32,13 @@ func pythonic(value any, data []byte) []byte {
 		return pythonList(v, func(list []float64) string { return string(pythonList(list, PythonFloat)) })
 	case []string:
 		return pythonList(v, pythonString)
+	case []*string:
+		return pythonList(v, func(s *string) string {
+			if s == nil {
+				return "null"
+			}
+			return pythonString(*s)
+		})
 	case []*int:
 		return pythonList(v, func(n *int) string {
 			if n == nil {

@@ -38,7 +38,10 @@ type Record struct {
 	Drafts         *int   `json:"drafts,omitempty"`          // steps that checked a draft
 	FinishReason   string `json:"finish_reason"`             // as the server said; "" if it did not
 	Text           string `json:"text,omitempty"`
-	TextSHA256     string `json:"text_sha256"` // of the whole answer, hex
+	// the text without reasoning, and its length as of text_tokens; null: Text has no reasoning
+	Content       *string `json:"content,omitempty"`
+	ContentTokens *int    `json:"content_tokens,omitempty"`
+	TextSHA256    string  `json:"text_sha256"` // of the whole answer, hex
 
 	Failure *Failure `json:"failure"` // null: the request succeeded
 

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -21,10 +20,10 @@ type VLLMOptions struct {
 }
 
 // VLLMJSONWith is a result as `vllm bench serve --save-result` writes it: its
-// names in its order, its own reading of the run. Texts are in it where the
-// records keep them. It needs the compat reading of
-// the generation in r. Where that client would have counted by a tokenizer that
-// the run has not, the headline's figure stands: its readers expect numbers.
+// names in its order, its own reading of the run, which r must have. Texts are in
+// it where the records keep them. What the reading does not know is null, and
+// "bench_unknown" says why: no figure of ours stands under a name of vLLM's. "bench_simulated"
+// is there where a simulator answered.
 func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	if o.Generation == "" {
 		o.Generation = VLLM
@@ -43,8 +42,7 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	out.buf.WriteByte('{')
 	old := o.Generation == VLLM06
 	addSetup(out, r, o, old)
-	figures := reading.orElse(r.Figures)
-	addTotals(out, figures, old)
+	addTotals(out, reading.CompatFigures, old)
 	addRequests(out, outputsOf(r, records, o.Generation), old, o.Detailed)
 	if !old {
 		out.add("max_output_tokens_per_s", reading.MaxOutputTokensPerS)
@@ -54,29 +52,20 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 		addSpeculative(out, r.Servers)
 	}
 
-	dists := map[string]Dist{"ttft": reading.TTFT, "tpot": figures.TPOT, "itl": reading.ITL, "e2el": reading.E2EL}
+	dists := map[string]Dist{"ttft": reading.TTFT, "tpot": reading.TPOT, "itl": reading.ITL, "e2el": reading.E2EL}
 	for _, name := range o.Metrics {
 		addMetric(out, name, dists[name])
 	}
 
+	if len(reading.Unknown) > 0 {
+		out.add("bench_unknown", reading.Unknown)
+	}
+	if r.Simulated {
+		out.add("bench_simulated", true)
+	}
+
 	out.buf.WriteByte('}')
 	return out.buf.Bytes(), out.err
-}
-
-// orElse takes from the headline what the reading does not know.
-func (f CompatFigures) orElse(h *Figures) CompatFigures {
-	if h == nil {
-		return f
-	}
-	if f.TotalOutputTokens == nil {
-		f.TotalOutputTokens, f.OutputThroughput, f.TPOT = h.TotalOutputTokens, h.OutputThroughput, h.TPOT
-		f.RequestGoodput = cmp.Or(f.RequestGoodput, h.RequestGoodput)
-		f.TotalTokenThroughput = h.TotalTokenThroughput
-	}
-	if f.TotalInputTokens == nil {
-		f.TotalInputTokens, f.TotalTokenThroughput = h.TotalInputTokens, h.TotalTokenThroughput
-	}
-	return f
 }
 
 func addSetup(out *object, r *Result, o VLLMOptions, old bool) {
@@ -171,23 +160,14 @@ func addTotals(out *object, f CompatFigures, old bool) {
 	out.add("total_token_throughput", f.TotalTokenThroughput)
 }
 
-// clientRow is one request in the saved arrays.
-type clientRow struct {
-	ClientOutput
-
-	text string
-}
-
 // outputsOf are the requests in the order of the prompt list.
-func outputsOf(r *Result, records []Record, g Generation) []clientRow {
+func outputsOf(r *Result, records []Record, g Generation) []ClientOutput {
 	sorted := slices.Clone(records)
 	slices.SortStableFunc(sorted, func(a, b Record) int { return a.Index - b.Index })
-	rows := make([]clientRow, 0, len(sorted))
+	rows := make([]ClientOutput, 0, len(sorted))
 	for i := range sorted {
 		if o, made := sorted[i].SeenBy(g, r.Asked.API, r.Asked.UsageAsked()); made {
-			o.PromptLen = cmp.Or(o.PromptLen, sorted[i].InputTokens)
-			o.OutputLen = cmp.Or(o.OutputLen, sorted[i].OutputTokens)
-			rows = append(rows, clientRow{o, sorted[i].Text})
+			rows = append(rows, o)
 		}
 	}
 	return rows
@@ -195,30 +175,30 @@ func outputsOf(r *Result, records []Record, g Generation) []clientRow {
 
 // addRequests adds the arrays of single requests; of the newest client's, two
 // are there without being asked for.
-func addRequests(out *object, rows []clientRow, old, detailed bool) {
+func addRequests(out *object, rows []ClientOutput, old, detailed bool) {
 	all := old || detailed
 	if all {
-		out.add("input_lens", column(rows, func(c clientRow) *int { return c.PromptLen }))
-		out.add("output_lens", column(rows, func(c clientRow) *int { return c.OutputLen }))
-		out.add("ttfts", column(rows, func(c clientRow) float64 { return c.TTFTS }))
-		out.add("itls", column(rows, func(c clientRow) []float64 { return slices.Concat([]float64{}, c.ITLS) }))
+		out.add("input_lens", column(rows, func(c ClientOutput) *int { return c.PromptLen }))
+		out.add("output_lens", column(rows, func(c ClientOutput) *int { return c.OutputLen }))
+		out.add("ttfts", column(rows, func(c ClientOutput) float64 { return c.TTFTS }))
+		out.add("itls", column(rows, func(c ClientOutput) []float64 { return slices.Concat([]float64{}, c.ITLS) }))
 	}
 
 	if !old {
-		out.add("latencies", column(rows, func(c clientRow) float64 { return c.LatencyS }))
+		out.add("latencies", column(rows, func(c ClientOutput) float64 { return c.LatencyS }))
 		if all {
-			out.add("start_times", column(rows, func(c clientRow) float64 { return c.StartS }))
+			out.add("start_times", column(rows, func(c ClientOutput) float64 { return c.StartS }))
 		}
-		out.add("queue_times", column(rows, func(c clientRow) float64 { return c.QueueS }))
+		out.add("queue_times", column(rows, func(c ClientOutput) float64 { return c.QueueS }))
 	}
 
 	if all {
-		out.add("generated_texts", column(rows, func(c clientRow) string { return c.text }))
-		out.add("errors", column(rows, func(c clientRow) string { return c.Error }))
+		out.add("generated_texts", column(rows, func(c ClientOutput) *string { return c.Text }))
+		out.add("errors", column(rows, func(c ClientOutput) string { return c.Error }))
 	}
 }
 
-func column[T any](rows []clientRow, of func(clientRow) T) []T {
+func column[T any](rows []ClientOutput, of func(ClientOutput) T) []T {
 	values := make([]T, len(rows))
 	for i, row := range rows {
 		values[i] = of(row)

@@ -204,8 +204,17 @@ func (j Job) countText(ctx context.Context, rec *results.Record) {
 	if n, err := j.CountText(ctx, rec.Text); err == nil {
 		rec.TextTokens = &n
 	}
+	if rec.Content != nil {
+		if n, err := j.CountText(ctx, *rec.Content); err == nil {
+			rec.ContentTokens = &n
+		}
+	}
 	if !j.KeepText {
-		rec.Text = ""
+		rec.Text, rec.Content = "", nil
+		for g, reading := range rec.VLLMReading {
+			reading.Text = ""
+			rec.VLLMReading[g] = reading
+		}
 	}
 }
 

@@ -19,6 +19,13 @@ type Chunk struct {
 	Timings   TokenCounts
 	Drafts    DraftCounts
 	Fault     []byte // JSON of the error the server reported; nil: none
+
+	// Odd says that a client which looks at the first listed choice alone, or
+	// trusts the types of members, may make something else of the event; see
+	// ReadFirst.
+	Odd      bool
+	HasText  bool // a choice has a member "text"
+	HasDelta bool // a choice has an object "delta"
 }
 
 // TokenCounts are the server's own counts; -1 where it did not say.

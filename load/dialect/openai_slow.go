@@ -23,6 +23,7 @@ func parseNamed(data []byte, c *Chunk, delta string) error {
 	if !json.Valid(data) {
 		return errNotJSON
 	}
+	c.Odd = true // rare enough to be looked at twice
 	top := Object(data)
 	for _, raw := range array(top["choices"]) {
 		c.Choices = true

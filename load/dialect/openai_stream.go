@@ -72,7 +72,9 @@ func parseFast(data []byte, c *Chunk) bool {
 			}
 		case "usage":
 			if seen.first(&s, 2) {
+				null := s.space() == 'n'
 				scanUsage(&s, &c.Usage)
+				c.Odd = c.Odd || !null && c.Usage.Input < 0 && c.Usage.Output < 0
 			}
 		case "timings":
 			if seen.first(&s, 4) {
@@ -124,11 +126,13 @@ func FaultValue(raw []byte) []byte {
 
 func scanChoices(s *scanner, c *Chunk) {
 	if !s.enter('[') {
+		c.Odd = true
 		s.skip(1)
 		return
 	}
 	n := 0
 	for s.more(&n, ']') {
+		c.Odd = c.Odd || c.Choices // a second one
 		c.Choices = true
 		scanChoice(s, c)
 	}
@@ -136,6 +140,7 @@ func scanChoices(s *scanner, c *Chunk) {
 
 func scanChoice(s *scanner, c *Chunk) {
 	if !s.enter('{') {
+		c.Odd = true
 		s.skip(2)
 		return
 	}
@@ -148,6 +153,7 @@ func scanChoice(s *scanner, c *Chunk) {
 		case "text":
 			if seen.first(s, 1) {
 				text = scanText(s)
+				c.HasText, c.Odd = true, c.Odd || text.other
 			}
 		case "delta":
 			if seen.first(s, 2) {
@@ -173,6 +179,7 @@ func scanDelta(s *scanner, c *Chunk) {
 		s.skip(3)
 		return
 	}
+	c.HasDelta = true
 
 	var seen memberSet
 	var content, reasoning, alias rawText
@@ -182,6 +189,7 @@ func scanDelta(s *scanner, c *Chunk) {
 		case "content":
 			if seen.first(s, 1) {
 				content = scanText(s)
+				c.Odd = c.Odd || content.other
 			}
 		case "reasoning_content":
 			if seen.first(s, 2) {
@@ -226,13 +234,14 @@ func isFilled(raw []byte, open byte) bool {
 type rawText struct {
 	raw     []byte
 	escaped bool
+	other   bool // neither a string nor null
 }
 
 // scanText reads a string; other values are skipped and give no text.
 func scanText(s *scanner) rawText {
-	if s.space() != '"' {
+	if begin := s.space(); begin != '"' {
 		s.skip(4)
-		return rawText{}
+		return rawText{other: begin != 'n'}
 	}
 	raw, escaped := s.str()
 	return rawText{raw: raw, escaped: escaped}

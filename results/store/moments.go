@@ -162,10 +162,10 @@ func (m *moments) field(name string, s *scan) bool {
 		return s.integerOrNull(&r.OutputTokens, &m.counts[2])
 	case "cached_tokens":
 		return s.integerOrNull(&r.CachedTokens, &m.counts[3])
-	case "request_id", "finish_reason", "output_tokens_source", "text", "text_sha256":
+	case "request_id", "finish_reason", "output_tokens_source", "text", "content", "text_sha256":
 		_, ok := s.plainString()
 		return ok
-	case "text_tokens", "draft_tokens", "accepted_tokens", "drafts", "conversation", "turn":
+	case "text_tokens", "content_tokens", "draft_tokens", "accepted_tokens", "drafts", "conversation", "turn":
 		n := 0
 		return s.null() || s.integer(&n)
 	}
