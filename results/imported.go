@@ -93,6 +93,43 @@ func (r *Result) KnowsAsked() bool {
 	return r.measuredByBench() || r.IsStated("num_prompts") || r.states("completed") && r.states("failed")
 }
 
+// KnownCounts are the counts of a pass that are known: all of a pass of bench;
+// of an imported one those that its file states. The others are null.
+type KnownCounts struct {
+	Asked     *int     `json:"asked"`
+	Completed *int     `json:"completed"`
+	Failed    *int     `json:"failed"`
+	Unsent    *int     `json:"unsent"`
+	DurationS *float64 `json:"duration_s"`
+
+	PeakConcurrent *int `json:"peak_concurrent_requests"`
+}
+
+// Known tells the counts of r's figures f that are known.
+func (r *Result) Known(f *Figures) KnownCounts {
+	k := KnownCounts{&f.Asked, &f.Completed, &f.Failed, &f.Unsent, &f.DurationS, &f.PeakConcurrent}
+	if r.measuredByBench() {
+		return k
+	}
+
+	if k.Unsent = nil; !r.KnowsAsked() {
+		k.Asked = nil
+	}
+	if !r.KnowsCompleted() {
+		k.Completed = nil
+	}
+	if !r.KnowsFailed() {
+		k.Failed = nil
+	}
+	if f.DurationS == 0 {
+		k.DurationS = nil
+	}
+	if f.PeakConcurrent == 0 {
+		k.PeakConcurrent = nil
+	}
+	return k
+}
+
 func (r *Result) measuredByBench() bool { return r.Imported == nil || r.Imported.Ours() }
 
 // states says whether the file of an imported step states a figure.

@@ -211,3 +211,7 @@ func (r *Result) BeganS() (float64, bool) {
 	}
 	return float64(at.UnixNano()) / 1e9, true
 }
+
+// SimulatedMark begins the line above figures that come from bench's simulator;
+// bench import recognises it.
+const SimulatedMark = "SIMULATED:"

@@ -30,7 +30,20 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	addMetric(out, "itl", itl)
 	addMetric(out, "e2el", f.E2EL)
 	type plain Result
-	ours, err := json.Marshal(plain(r))
+	var whole any = plain(r)
+	if r.Figures != nil && !r.measuredByBench() {
+		type all struct{ *Figures }
+		type told struct {
+			all
+			KnownCounts // one level higher, so in place of those of the figures
+		}
+		whole = struct {
+			plain
+			Figures told `json:"figures"`
+		}{plain(r), told{all{r.Figures}, r.Known(r.Figures)}}
+	}
+
+	ours, err := json.Marshal(whole)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +85,10 @@ func (r Result) addHead(out *object) {
 		return
 	}
 
-	out.add("duration", f.DurationS)
-	out.add("completed", f.Completed)
-	out.add("failed", f.Failed)
+	known := r.Known(f)
+	out.add("duration", known.DurationS)
+	out.add("completed", known.Completed)
+	out.add("failed", known.Failed)
 	out.add("total_input_tokens", f.TotalInputTokens)
 	out.add("total_output_tokens", f.TotalOutputTokens)
 	out.add("request_throughput", f.RequestThroughput)
@@ -82,7 +96,7 @@ func (r Result) addHead(out *object) {
 	out.add("output_throughput", f.OutputThroughput)
 	out.add("total_token_throughput", f.TotalTokenThroughput)
 	out.add("max_output_tokens_per_s", f.MaxOutputTokensPerS)
-	out.add("max_concurrent_requests", f.PeakConcurrent)
+	out.add("max_concurrent_requests", known.PeakConcurrent)
 }
 
 // addMetric adds the names of one latency, in milliseconds.

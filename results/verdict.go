@@ -175,9 +175,11 @@ const (
 	WarnProgramOutput  WarningCode = "program-output"      // llama-bench printed rows that could not be read, or had to be mended
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 
-	WarnImported         WarningCode = "imported"           // the figures were read out of a file that others wrote
-	WarnImportedDiffers  WarningCode = "imported-disagrees" // values of the file contradict each other
-	WarnImportedUnusable WarningCode = "imported-unusable"  // values of the file that are no numbers, or stand twice
+	WarnImported        WarningCode = "imported"           // the figures were read out of a file that others wrote
+	WarnImportedDiffers WarningCode = "imported-disagrees" // values of the file contradict each other
+	// the comma of a value may be one of thousands or of a fraction
+	WarnImportedAmbiguous WarningCode = "imported-ambiguous"
+	WarnImportedUnusable  WarningCode = "imported-unusable" // values of the file that are no numbers, or stand twice
 
 	WarnContext      WarningCode = "context-too-small"    // some prompts do not fit what the server takes
 	WarnFewSlots     WarningCode = "few-slots"            // the server works on fewer requests at once than are sent

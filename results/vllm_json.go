@@ -22,7 +22,7 @@ type VLLMOptions struct {
 // VLLMJSONWith is a result as `vllm bench serve --save-result` writes it: its
 // names in its order, its own reading of the run, which r must have. Texts are in
 // it where the records keep them. What the reading does not know is null, and
-// "bench_unknown" says why: no figure of ours stands under a name of vLLM's. "bench_simulated"
+// "unknown" says why: no figure of ours stands under a name of vLLM's. "simulated"
 // is there where a simulator answered.
 func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	if o.Generation == "" {
@@ -58,10 +58,10 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	}
 
 	if len(reading.Unknown) > 0 {
-		out.add("bench_unknown", reading.Unknown)
+		out.add("unknown", reading.Unknown)
 	}
 	if r.Simulated {
-		out.add("bench_simulated", true)
+		out.add("simulated", true)
 	}
 
 	out.buf.WriteByte('}')

@@ -259,7 +259,7 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"total_output_tokens": null,`, `"output_throughput": null,`, `"total_token_throughput": null,`, `"output_lens": [null],`,
-		`"mean_tpot_ms": null,`, `"bench_unknown": ["the lengths of some answers`,
+		`"mean_tpot_ms": null,`, `"unknown": ["the lengths of some answers`,
 	} {
 		if figures.TotalOutputTokens != nil || !strings.Contains(string(got), want) {
 			t.Errorf("VLLMJSON of an answer that nobody tokenized again = %s, want %s and no figure of ours", got, want)

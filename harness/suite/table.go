@@ -21,7 +21,7 @@ type Row struct {
 }
 
 // Simulated is the line above figures that come from the simulator.
-const Simulated = "SIMULATED: these figures come from bench's simulator, not from an inference engine"
+const Simulated = results.SimulatedMark + " these figures come from bench's simulator, not from an inference engine"
 
 const missing = "-"
 

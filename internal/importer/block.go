@@ -15,7 +15,7 @@ var (
 
 // block reads a printed result from its head line on.
 func (s *scanner) block(head textLine) {
-	e := newEntry(s.name, formatText, head.no)
+	e := s.newEntry(formatText, head.no)
 	s.keep(head, results.LineHeading)
 	ended := false
 	for s.at++; s.at < len(s.lines) && !ended; s.at++ {

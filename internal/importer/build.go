@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -52,7 +53,7 @@ func checkSets(sets []Setting) error {
 			return fmt.Errorf("set %s=%s: want key=value", s.Key, s.Value)
 		}
 		if slices.Contains([]string{"max_concurrency", "num_prompts", "input_len", "output_len"}, s.Key) {
-			if v, ok := numberIn(s.Value); !ok || v != math.Trunc(v) || v < 0 {
+			if v, ok := plain.Number(s.Value); !ok || v != math.Trunc(v) || v < 0 {
 				return fmt.Errorf("set %s=%s: want a whole number", s.Key, s.Value)
 			}
 		}
@@ -140,8 +141,8 @@ func (e *entry) half(as string) (v, half float64, ok bool) {
 		if s.As != as {
 			continue
 		}
-		text := plainCell(s.Text)
-		v, ok = numberIn(text)
+		text, _ := e.commas.Plain(s.Text, target{name: as}.counts())
+		v, ok = plain.Number(text)
 		_, decimals, _ := strings.Cut(text, ".")
 		return v, 0.5 * math.Pow10(-len(decimals)), ok
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/launchers/engines"
 )
 
@@ -219,7 +220,7 @@ func (e *entry) fitting(args [][2]string) [][2]string {
 		if e.isStated(name) || name == "model" && e.model != "" || name == "backend" && e.backend != "" {
 			return true
 		}
-		n, ok := numberIn(a[1])
+		n, ok := plain.Number(a[1])
 		return name == "num_prompts" && ok && int(n) < e.figures.Completed+e.figures.Failed
 	})
 }

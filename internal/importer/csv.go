@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
@@ -28,8 +29,40 @@ func isCSV(text []byte) bool {
 	if len(head) > 1<<16 {
 		return false
 	}
-	cells, err := csv.NewReader(bytes.NewReader(head)).Read()
+	cells, err := csvReader(head, head).Read()
 	return err == nil && len(cells) > 2 && (figuresIn(cells, true) >= 2 || hasAll(cells, "avg_ts", "n_prompt"))
+}
+
+// csvReader reads cells between commas, or between semicolons where the head has
+// these alone: so spreadsheets write whose commas begin fractions.
+func csvReader(text, head []byte) *csv.Reader {
+	r := csv.NewReader(bytes.NewReader(text))
+	if !bytes.ContainsRune(head, ',') && bytes.ContainsRune(head, ';') {
+		r.Comma = ';'
+	}
+	return r
+}
+
+// commasOfCSV decides what the commas within the cells of a file mean.
+func commasOfCSV(text, head []byte) plain.Commas {
+	reader := csvReader(text, head)
+	reader.FieldsPerRecord = -1
+	heads, err := reader.Read()
+	if err != nil {
+		return plain.Unknown
+	}
+
+	var values []plain.Value
+	for len(values) < maxEntries {
+		cells, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		for i, cell := range cells[:min(len(cells), len(heads))] {
+			values = append(values, plain.Value{Text: cell, Count: isCount(heads[i])})
+		}
+	}
+	return plain.CommasIn(values)
 }
 
 func hasAll(cells []string, names ...string) bool {
@@ -58,7 +91,9 @@ func figuresIn(heads []string, program bool) int {
 // fromCSV reads a table with one result a row: our summary.csv, that of vLLM's
 // sweeps, llama-bench -o csv.
 func fromCSV(name string, text []byte) (entries []*entry, rest []results.ImportedLine, err error) {
-	reader := csv.NewReader(bytes.NewReader(text))
+	head, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
+	meaning := commasOfCSV(text, head)
+	reader := csvReader(text, head)
 	reader.FieldsPerRecord = -1
 	heads, err := reader.Read()
 	if err != nil {
@@ -96,15 +131,16 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 			tests = append(tests, objectOfCells(heads, cells, line))
 			continue
 		}
-		entries = append(entries, fromRow(name, heads, cells, line))
+		entries = append(entries, fromRow(name, heads, cells, line, meaning))
 	}
 
 	return append(entries, fromTests(name, tests)...), rest, nil
 }
 
 // fromRow reads a row whose heads are names that a program gave.
-func fromRow(name string, heads, cells []string, line int) *entry {
+func fromRow(name string, heads, cells []string, line int, meaning plain.Commas) *entry {
 	e := newEntry(name, formatCSV, line)
+	e.commas = meaning
 	for i, head := range heads {
 		text := cells[i]
 		if text == "" {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
@@ -35,6 +36,7 @@ type entry struct {
 	rows           []results.LlamaBenchRow
 	own            *results.Result // a result of bench, whole
 	verdict        results.Verdict // "": not told
+	commas         plain.Commas    // what they mean in the file
 	simulated      bool
 
 	records  []results.Record
@@ -68,18 +70,23 @@ func (e *entry) put(t target, understood bool, label, text string, line int) boo
 		e.state(label, text, line, "")
 		return false
 	case t.scale == 0:
-		e.word(t, plainCell(text), label)
+		e.word(t, plain.Cell(text), label)
 		e.state(label, text, line, t.as())
 		return false
 	case !t.isFigure():
-		set := e.setting(t.name, plainCell(text), label)
+		set := e.setting(t.name, plain.Cell(text), label)
 		e.state(label, text, line, map[bool]string{true: t.as()}[set])
 		return false
 	}
 
-	v, ok := numberIn(text)
+	figure, doubtful := e.commas.Plain(text, t.counts())
+	v, ok := plain.Number(figure)
+	if doubtful {
+		ok = ok && e.commas != plain.Both
+		e.doubt(label, text, v, ok)
+	}
 	if !ok {
-		if trimmed := plainCell(text); trimmed != "" && trimmed != "null" && trimmed != "-" &&
+		if trimmed := plain.Cell(text); trimmed != "" && trimmed != "null" && trimmed != "-" &&
 			strings.ToLower(trimmed) != "n/a" {
 			e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number: left out", label, shown(trimmed))
 		}
@@ -89,13 +96,22 @@ func (e *entry) put(t target, understood bool, label, text string, line int) boo
 
 	if !e.set(t, v*t.scale) {
 		e.state(label, text, line, "")
-		e.warn(results.WarnImportedDiffers, "%s is %s, and had another value before", label, plainCell(text))
+		e.warn(results.WarnImportedDiffers, "%s is %s, and had another value before", label, plain.Cell(text))
 		return false
 	}
 
 	e.state(label, text, line, t.as())
 	e.found++
 	return true
+}
+
+// doubt tells that the comma of a value may be one of thousands or of a fraction.
+func (e *entry) doubt(label, text string, v float64, read bool) {
+	how := "it is not read, for the file's other commas are of both kinds"
+	if read {
+		how = fmt.Sprintf("it is read as %.0f, for nothing in the file says that its commas begin fractions", v)
+	}
+	e.warn(results.WarnImportedAmbiguous, "%s is %q: %s", label, shown(plain.Cell(text)), how)
 }
 
 // set gives a figure its value; false: it has another one already, or cannot
@@ -207,7 +223,7 @@ func (e *entry) setting(name, text, label string) bool {
 	}
 
 	none := lower == "null" || lower == "none" || lower == "not set" || lower == "inf" || lower == "infinity"
-	v, ok := numberIn(lower)
+	v, ok := plain.Number(lower)
 	if !ok && !none {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/internal/importer/plain"
 )
 
 func seedWith(f *testing.F, patterns ...string) {
@@ -63,7 +65,7 @@ func lost(text []byte, got *Imported) []string {
 func FuzzText(f *testing.F) {
 	seedWith(f, "testdata/*.txt", "testdata/*.md", "testdata/documents/*")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		text, _ := decode(data)
+		text, _ := plain.Decode(data)
 		const most = 1 << 14
 		if len(text) > most || bytes.Count(text, []byte("\n")) > 1000 || strings.ContainsFunc(string(text), func(r rune) bool { return r < ' ' && r != '\n' || r > '~' }) {
 			return

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -48,13 +50,13 @@ func TestLabelled(t *testing.T) {
 
 func TestNumberIn(t *testing.T) {
 	for text, want := range map[string]float64{"**1,024.50**": 1024.5, " 12 ": 12, "`3e2`": 300, "-1": -1, ".5": 0.5} {
-		if got, ok := numberIn(text); !ok || got != want {
-			t.Errorf("numberIn(%q) = %v, %v; want %v", text, got, ok, want)
+		if got, ok := plain.Number(text); !ok || got != want {
+			t.Errorf("plain.Number(%q) = %v, %v; want %v", text, got, ok, want)
 		}
 	}
 	for _, text := range []string{"", "NaN", "inf", "1,2", "12 ms", "0x10", "1_000", "1e999"} {
-		if got, ok := numberIn(text); ok {
-			t.Errorf("numberIn(%q) = %v, want none", text, got)
+		if got, ok := plain.Number(text); ok {
+			t.Errorf("plain.Number(%q) = %v, want none", text, got)
 		}
 	}
 }
@@ -264,5 +266,125 @@ func TestSavedOfManyRequests(t *testing.T) {
 	got, err := Import([]Source{{"all.jsonl", lines}}, Options{})
 	if err != nil || len(got.Steps) != 200 || got.Steps[199].Result.Step.Repeat != 200 || got.Steps[199].Result.Imported.Line != 200 {
 		t.Errorf("%v: %d steps", err, len(got.Steps))
+	}
+}
+
+// What a comma means is decided by all values of a file, and told where nothing
+// decides it.
+func TestCommas(t *testing.T) {
+	block := func(lines ...string) string {
+		return "============ Serving Benchmark Result ============\n" + strings.Join(lines, "\n") + "\n" + strings.Repeat("=", 50) + "\n"
+	}
+	const count = "Successful requests: 1,024"
+	for _, tt := range []struct {
+		name, in string
+		want     string // duration, output tok/s, mean TTFT; then the warnings' codes
+	}{
+		{"fractions", block(count, "Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2.993,85", "Mean TTFT (ms): 1,024"), "63.81 2993.85 0.001024"},
+		{"a fraction below one decides", block("Benchmark duration (s): 1,024", "Mean TTFT (ms): 0,512"), "1.024 - 0.000512"},
+		{"thousands", block(count, "Benchmark duration (s): 63.81", "Output token throughput (tok/s): 2,993.85", "Mean TTFT (ms): 1,024"), "63.81 2993.85 1.024"},
+		{"a point elsewhere decides", block("Benchmark duration (s): 63.81", "Mean TTFT (ms): 1,024"), "63.81 - 1.024"},
+		{"a count decides", block(count, "Mean TTFT (ms): 1,024"), "0 - 1.024"},
+		{"nothing decides", block("Benchmark duration (s): 63", "Mean TTFT (ms): 1,024"), "63 - 1.024 imported-ambiguous"},
+		{"both kinds", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2,993.85", "Mean TTFT (ms): 1,024"), "63.81 2993.85 - imported-ambiguous imported-unusable"},
+		{"thousands of millions", block("Benchmark duration (s): 63.81", "Output token throughput (tok/s): 1,002,993"), "63.81 1002993 -"},
+		{"points as separators", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2.993"), "63.81 2993 -"},
+		{
+			"a table", "| Model | Duration (s) | Output Tok/s | Mean TTFT (ms) |\n|---|---|---|---|\n| a | 63,81 | **1,024** | 0,512 |\n",
+			"63.81 1.024 0.000512",
+		},
+		{"semicolons", "duration;output_throughput;mean_ttft_ms\n63,81;1,024;0,512\n", "63.81 1.024 0.000512"},
+		{"quoted cells", "duration,output_throughput,mean_ttft_ms\n63.81,\"1,024\",12\n", "63.81 1024 0.012"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Import([]Source{{"a", []byte(tt.in)}}, Options{})
+			if err != nil || len(got.Steps) != 1 {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			r := got.Steps[0].Result
+			text := func(v *float64) string {
+				if v == nil {
+					return "-"
+				}
+				return fmt.Sprintf("%.9g", *v)
+			}
+			found := []string{fmt.Sprintf("%.9g", r.Figures.DurationS), text(r.Figures.OutputThroughput), text(r.Figures.TTFT.Mean)}
+			for _, w := range r.Warnings {
+				if w.Code == results.WarnImportedAmbiguous || w.Code == results.WarnImportedUnusable {
+					found = append(found, string(w.Code))
+				}
+			}
+			if s := strings.Join(found, " "); s != tt.want {
+				t.Errorf("got %q, want %q; warnings %v", s, tt.want, r.Warnings)
+			}
+		})
+	}
+}
+
+// llama-bench's table, as a German page shows it.
+func TestCommasOfLlamaBench(t *testing.T) {
+	const page = `| model | size | params | backend | ngl | test | t/s |
+| --- | ---: | ---: | --- | --: | ---: | ---: |
+| llama 7B Q4_0 | 3,56 GiB | 6,74 B | ROCm | 99 | pp512 | 1.878,31 ± 4,11 |
+| llama 7B Q4_0 | 3,56 GiB | 6,74 B | ROCm | 99 | tg128 | 39,33 ± 0,00 |
+`
+	got, err := Import([]Source{{"a.md", []byte(page)}}, Options{})
+	if err != nil || len(got.Steps) != 1 || len(got.Steps[0].Result.LlamaBench) != 2 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	rows := got.Steps[0].Result.LlamaBench
+	if rows[0].TokensPerS != 1878.31 || rows[1].TokensPerS != 39.33 || *rows[0].TokensPerSD != 4.11 {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
+// A result of the simulator stays marked, whatever form it was saved or printed in.
+func TestSimulatedStaysMarked(t *testing.T) {
+	const line = results.SimulatedMark + " these figures come from bench's simulator, not from an inference engine\n"
+	other := strings.Replace(smallBlock, "c=4", "c=8", 1)
+	for _, tt := range []struct{ name, in, want string }{
+		{"saved", `{"duration": 2, "completed": 4, "simulated": true}`, "true"},
+		{"saved by an engine", `{"duration": 2, "completed": 4, "simulated": false}`, "false"},
+		{"above a block", strings.Replace(smallBlock, "=====", line+"=====", 1) + other, "true false"},
+		{"above all", line + "\nsome words\n" + smallBlock + other, "true true"},
+		{"quoted", "> " + line + ">\n> " + strings.ReplaceAll(strings.TrimSpace(smallBlock), "\n", "\n> "), "true"},
+		{"none", smallBlock, "false"},
+	} {
+		got, err := Import([]Source{{"a", []byte(tt.in)}}, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var marks []string
+		for _, s := range got.Steps {
+			marks = append(marks, fmt.Sprint(s.Result.Simulated))
+		}
+		if text := strings.Join(marks, " "); text != tt.want {
+			t.Errorf("%s: simulated %q, want %q", tt.name, text, tt.want)
+		}
+	}
+}
+
+// A count that a file does not state is null, not 0.
+func TestUnknownCountsAreNull(t *testing.T) {
+	got, err := Import([]Source{{"a", []byte(`{"date": "20250217-104315", "backend": "vllm", "model_id": "m", "num_prompts": 200, "request_rate": 4, "mean_ttft_ms": 189.1, "p99_ttft_ms": 336.8}`)}}, Options{})
+	if err != nil || len(got.Steps) != 1 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	data, err := json.Marshal(got.Steps[0].Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"completed":null,"failed":null`, `"duration":null`, `"asked":200,"completed":null,"failed":null,"unsent":null,"duration_s":null,"peak_concurrent_requests":null`,
+		`"max_concurrent_requests":null`, `"ttft_s":{"n":0,"mean":0.1891`,
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("%s is not in %s", want, data)
+		}
+	}
+	var back results.Result
+	if err := json.Unmarshal(data, &back); err != nil || back.KnowsCompleted() || back.Figures == nil {
+		t.Errorf("read back: %v, %+v", err, back.Figures)
 	}
 }

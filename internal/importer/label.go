@@ -209,24 +209,3 @@ func unitFits(name, unit string) bool {
 	}
 	return false
 }
-
-var (
-	thousands = regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`)
-	number    = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
-)
-
-// numberIn reads a value as people print it: bold, with thousands separators.
-func numberIn(text string) (float64, bool) {
-	text = plainCell(text)
-	if thousands.MatchString(text) {
-		text = strings.ReplaceAll(text, ",", "")
-	}
-	if !number.MatchString(text) {
-		return 0, false
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	return v, err == nil
-}
-
-// plainCell is a cell without Markdown's emphasis.
-func plainCell(text string) string { return strings.Trim(strings.TrimSpace(text), "*`_ ") }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
 )
@@ -105,7 +106,7 @@ func objectOfCells(heads, cells []string, line int) object {
 			continue
 		}
 		o.keys = append(o.keys, head)
-		if number.MatchString(cells[i]) && head != "build_commit" && head != "tensor_split" && head != "cpu_mask" {
+		if plain.IsNumber(cells[i]) && head != "build_commit" && head != "tensor_split" && head != "cpu_mask" {
 			o.values[head] = jsonText(cells[i])
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/internal/importer/plain"
 )
 
 // sharedFigures are how many figures two places must have in common, all equal,
@@ -15,7 +17,7 @@ func (e *entry) printedFigures() map[string]string {
 	all := make(map[string]string)
 	for _, s := range e.origin.Stated {
 		if t, ok := labelled(s.Label, false); ok && t.isFigure() && s.As != "" {
-			all[s.As] = plainCell(s.Text)
+			all[s.As] = plain.Cell(s.Text)
 		}
 	}
 	return all
@@ -110,6 +112,7 @@ func (e *entry) absorb(other *entry) {
 	if e.model == "" {
 		e.model = other.model
 	}
+	e.simulated = e.simulated || other.simulated
 }
 
 // paramsText is what tells two results of one name apart.

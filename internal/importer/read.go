@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
@@ -21,7 +22,7 @@ func read(s Source, format string) (results.ImportedFile, []*entry, error) {
 			maxBytes)
 	}
 
-	text, encoding := decode(s.Data)
+	text, encoding := plain.Decode(s.Data)
 	file.Encoding = encoding
 	entries, err := readAs(&file, s.Name, text, format)
 	if err != nil {

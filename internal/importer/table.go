@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
 )
@@ -72,7 +73,7 @@ func (s *scanner) rowTable(heads []string, rows []textLine) {
 			s.keep(r, results.LineNotFigures)
 			continue
 		}
-		e := newEntry(s.name, "markdown-table", r.no)
+		e := s.newEntry("markdown-table", r.no)
 		e.table = rows[0].no
 		for i, head := range heads {
 			s.cell(e, head, cells[i], r.no)
@@ -89,15 +90,15 @@ func (s *scanner) columnTable(heads []string, rows []textLine) {
 	s.keep(rows[0], results.LineHeading)
 	left := slices.ContainsFunc(rows[2:], func(r textLine) bool { return len(cellsOf(r.text)) != len(heads) })
 	for col := 1; col < len(heads); col++ {
-		e := newEntry(s.name, "markdown-table", rows[0].no)
-		e.table, e.variant = rows[0].no, plainCell(heads[col])
+		e := s.newEntry("markdown-table", rows[0].no)
+		e.table, e.variant = rows[0].no, plain.Cell(heads[col])
 		for _, r := range rows[2:] {
 			cells := cellsOf(r.text)
 			if col >= len(cells) {
 				continue
 			}
 			s.cell(e, cells[0], cells[col], r.no)
-			left = left || plainCell(cells[col]) == "" && strings.ContainsAny(cells[0], "0123456789")
+			left = left || plain.Cell(cells[col]) == "" && strings.ContainsAny(cells[0], "0123456789")
 		}
 		if !e.hasFigures() {
 			left = true
@@ -114,6 +115,19 @@ func (s *scanner) columnTable(heads []string, rows []textLine) {
 	s.before = nearby{}
 }
 
+// plainRow is a row of a table whose numbers have points before their fractions.
+func (s *scanner) plainRow(row string) string {
+	if s.commas != plain.Decimal {
+		return row
+	}
+	return inRow.ReplaceAllStringFunc(row, func(number string) string {
+		text, _ := s.commas.Plain(number, false)
+		return text
+	})
+}
+
+var inRow = regexp.MustCompile(`\b\d+(?:\.\d{3})*,\d+\b`)
+
 func (s *scanner) tableEntry(e *entry, at textLine) {
 	if !e.hasFigures() {
 		s.keep(at, results.LineNotFigures)
@@ -125,22 +139,22 @@ func (s *scanner) tableEntry(e *entry, at textLine) {
 
 // cell takes one cell. What is no figure names the result.
 func (s *scanner) cell(e *entry, head, text string, line int) {
-	if plainCell(text) == "" {
+	if plain.Cell(text) == "" {
 		return
 	}
 
-	switch lower := strings.ToLower(plainCell(head)); lower {
+	switch lower := strings.ToLower(plain.Cell(head)); lower {
 	case "concurrency", "max concurrency":
 		e.put(target{name: "max_concurrency", scale: 1}, true, head, text, line)
 	case "model", "model/quant", "backend", "engine", "variant", "config", "configuration", "name":
-		e.variant = strings.TrimSpace(e.variant + " " + plainCell(text))
+		e.variant = strings.TrimSpace(e.variant + " " + plain.Cell(text))
 		if lower == "model" {
-			e.model = plainCell(text)
+			e.model = plain.Cell(text)
 		}
 		e.state(head, text, line, "variant")
 	default:
-		if !e.take(head, text, line, false) && plainCell(head) != "" {
-			e.params[plainCell(head)] = plainCell(text)
+		if !e.take(head, text, line, false) && plain.Cell(head) != "" {
+			e.params[plain.Cell(head)] = plain.Cell(text)
 		}
 	}
 }
@@ -149,7 +163,7 @@ var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
 
 // llamaTable reads llama-bench's own table, and the build that stands below.
 func (s *scanner) llamaTable(rows []textLine) {
-	e := newEntry(s.name, "llama-bench-table", rows[0].no)
+	e := s.newEntry("llama-bench-table", rows[0].no)
 	e.origin.StatedSettings = settingNames()
 	s.keep(rows[0], results.LineHeading)
 	build := ""
@@ -168,7 +182,7 @@ func (s *scanner) llamaTable(rows []textLine) {
 		if tableRule.MatchString(strings.TrimSpace(r.text)) || slices.Equal(cells, heads) {
 			continue
 		}
-		parsed, err := llamabench.Parse([]byte(rows[0].text + "\n" + r.text + "\n" + build + "\n"))
+		parsed, err := llamabench.Parse([]byte(rows[0].text + "\n" + s.plainRow(r.text) + "\n" + build + "\n"))
 		if err != nil {
 			s.keep(r, results.LineNotFigures)
 			continue

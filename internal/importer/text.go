@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
@@ -24,6 +25,9 @@ type scanner struct {
 	before  nearby // since the heading or the last result
 	last    *entry // the result above, under the same heading
 	carried nearby // the client's command that holds for blocks without one of their own
+
+	commas    plain.Commas
+	simulated bool // a line said that what follows comes from bench's simulator
 }
 
 // nearby is what stands before a result and belongs to it.
@@ -36,6 +40,8 @@ type nearby struct {
 	params   map[string]string
 	drafting *results.Drafting
 	notes    []string
+
+	simulated bool // the line above the block says so
 }
 
 var (
@@ -53,10 +59,18 @@ func fromText(name string, lines []textLine) (entries []*entry, kept []results.I
 	for i, l := range lines {
 		lines[i].text = withoutQuote(l.text)
 	}
+	s.commas = plain.CommasIn(valuesOf(lines))
 	for s.at = 0; s.at < len(s.lines) && len(s.entries) <= maxEntries; s.at++ {
 		s.line(s.lines[s.at])
 	}
 	return mergeSame(s.entries), s.kept, s.omitted
+}
+
+// newEntry is a result of the text.
+func (s *scanner) newEntry(format string, line int) *entry {
+	e := newEntry(s.name, format, line)
+	e.commas = s.commas
+	return e
 }
 
 // withoutQuote is a line without the marks of a quotation in mail or Markdown.
@@ -231,6 +245,9 @@ func (s *scanner) json(l textLine, raw string) bool {
 // note keeps a line of text: for the result above or below it, if there is one
 // under the same heading.
 func (s *scanner) note(l textLine, text string) {
+	if strings.HasPrefix(text, results.SimulatedMark) {
+		s.marked()
+	}
 	if label, value, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, "/|0123456789") {
 		if t, understood := labelled(label, false); understood && !t.isFigure() && t.scale > 0 &&
 			strings.TrimSpace(value) != "" {
@@ -263,6 +280,18 @@ func (s *scanner) note(l textLine, text string) {
 
 	if len(s.before.notes) < most {
 		s.before.notes = append(s.before.notes, text)
+	}
+}
+
+// marked takes bench's own mark of figures that come from its simulator: above a
+// block it is said of that block, elsewhere of all that follows.
+func (s *scanner) marked() {
+	for _, l := range s.lines[s.at+1:] {
+		if next := strings.TrimSpace(l.text); next != "" {
+			s.simulated = s.simulated || !isBlockHead(next)
+			s.before.simulated = s.before.simulated || isBlockHead(next)
+			return
+		}
 	}
 }
 
@@ -301,7 +330,7 @@ func (s *scanner) found(e *entry) {
 		e.argv, e.env = b.client.argv, b.client.env
 	}
 
-	e.drafting = b.drafting
+	e.drafting, e.simulated = b.drafting, e.simulated || b.simulated || s.simulated
 	e.notes = append(e.notes, b.notes...)
 	if e.variant == "" {
 		e.variant = s.title

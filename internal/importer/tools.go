@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
@@ -189,7 +190,7 @@ func fromPerfCSV(name string, text []byte) (*entry, []results.ImportedLine) {
 			continue
 		}
 		for i, cell := range cells[1:] {
-			if v, ok := numberIn(cell); ok {
+			if v, ok := plain.Number(cell); ok {
 				e.stat(cells[0]+" "+heads[i+1], m, strings.ToLower(heads[i+1]), unit, v, no+1)
 			}
 		}

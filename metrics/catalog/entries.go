@@ -7,24 +7,24 @@ func passFigures() []Figure {
 	return []Figure{
 		{
 			Name: "asked", File: "asked_requests", Whole: true,
-			pass: count(func(f *results.Figures) int { return f.Asked }),
+			known: func(k results.KnownCounts) *float64 { return float(k.Asked) },
 		},
 		{
 			Name: "completed", File: "completed_requests",
-			Whole: true, pass: count(func(f *results.Figures) int { return f.Completed }),
+			Whole: true, known: func(k results.KnownCounts) *float64 { return float(k.Completed) },
 			Aliases: []string{"completed", "completed requests", "successful requests"},
 		},
 		{
 			Name: "failed", File: "failed_requests",
-			Whole: true, pass: count(func(f *results.Figures) int { return f.Failed }),
+			Whole: true, known: func(k results.KnownCounts) *float64 { return float(k.Failed) },
 			Aliases: []string{"failed", "failed requests"},
 		},
 		{
 			Name: "unsent", File: "unsent_requests", Whole: true,
-			pass: count(func(f *results.Figures) int { return f.Unsent }),
+			known: func(k results.KnownCounts) *float64 { return float(k.Unsent) },
 		},
 		{
-			Name: "duration_s", Unit: "s", pass: func(f *results.Figures) *float64 { return &f.DurationS },
+			Name: "duration_s", Unit: "s", known: func(k results.KnownCounts) *float64 { return k.DurationS },
 			Aliases: []string{"benchmark duration", "duration", "duration s"},
 		},
 		{
@@ -79,7 +79,7 @@ func passFigures() []Figure {
 		},
 		{
 			Name: "peak_concurrent_requests", Whole: true,
-			pass:    count(func(f *results.Figures) int { return f.PeakConcurrent }),
+			known:   func(k results.KnownCounts) *float64 { return float(k.PeakConcurrent) },
 			Aliases: []string{"peak concurrent requests", "max concurrent requests"},
 		},
 		{Name: "tokens_per_chunk", pass: func(f *results.Figures) *float64 { return f.TokensPerChunk }},

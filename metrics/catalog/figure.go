@@ -42,11 +42,12 @@ type Figure struct {
 	Shown   func(*results.Figures) results.Dist // in place of Sample in tables, where that is empty; nil: nothing is
 	Powered bool                                // it depends on the power of the GPUs
 
-	pass func(*results.Figures) *float64    // reads it
-	file func(*results.Result) *float64     // in summary.csv, where that has another value than Of
-	gpus func(*results.GPUFigures) *float64 // reads it
-	work func(*results.Efficiency) *float64 // reads it
-	cost func(*results.Cost) *float64       // reads it
+	pass  func(*results.Figures) *float64    // reads it
+	known func(results.KnownCounts) *float64 // reads it
+	file  func(*results.Result) *float64     // in summary.csv, where that has another value than Of
+	gpus  func(*results.GPUFigures) *float64 // reads it
+	work  func(*results.Efficiency) *float64 // reads it
+	cost  func(*results.Cost) *float64       // reads it
 }
 
 // Heading is that of a column, in two lines; empty: there is no column.
@@ -104,6 +105,8 @@ func (f Figure) ready() Figure {
 		f.Of = OfFigures(f.pass)
 	case f.gpus != nil:
 		f.Of = ofSum(f.gpus)
+	case f.known != nil:
+		f.Of = ofCounts(f.known)
 	case f.work != nil:
 		f.Of = ofEfficiency(f.work)
 	case f.cost != nil:

@@ -34,7 +34,7 @@ func (s Sample) Figure(stat string, p float64) Figure {
 		Group: Latency, Scale: 1000, P: p, Shown: s.shown,
 		Sample: func(r *results.Figures) results.Dist { return *s.At(r) },
 		Stat: map[string]func(results.Dist) *float64{
-			"n":      func(d results.Dist) *float64 { return new(float64(d.N)) },
+			"n":      sampleSize,
 			"mean":   func(d results.Dist) *float64 { return d.Mean },
 			"median": func(d results.Dist) *float64 { return d.Median },
 			"std":    func(d results.Dist) *float64 { return d.Std },

@@ -18,6 +18,25 @@ func OfFigures(of func(*results.Figures) *float64) func(*results.Result) *float6
 	}
 }
 
+// ofCounts is null for what an imported file does not state.
+func ofCounts(of func(results.KnownCounts) *float64) func(*results.Result) *float64 {
+	return func(r *results.Result) *float64 {
+		f := r.Headline()
+		if f == nil {
+			return nil
+		}
+		return of(r.Known(f))
+	}
+}
+
+// sampleSize is null where figures of a sample are stated and its size is not.
+func sampleSize(d results.Dist) *float64 {
+	if d.N == 0 && (d.Mean != nil || d.Median != nil || len(d.Percentiles) > 0 && d.Percentiles[0].Value != nil) {
+		return nil
+	}
+	return new(float64(d.N))
+}
+
 // ofSum reads a figure of the GPUs together.
 func ofSum(of func(*results.GPUFigures) *float64) func(*results.Result) *float64 {
 	return func(r *results.Result) *float64 {

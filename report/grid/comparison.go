@@ -368,7 +368,7 @@ func candidates(col Column, cells []compare.Cell, values []*float64, entries []t
 }
 
 // SimulatedLine stands above all figures that no engine produced.
-const SimulatedLine = "SIMULATED: these figures come from bench's simulator, not from an inference engine"
+const SimulatedLine = results.SimulatedMark + " these figures come from bench's simulator, not from an inference engine"
 
 // ColumnLegend is bestLegend of tables whose columns are ranked as a whole.
 const ColumnLegend = "best of its column among valid rows; equal printed digits rank equally"
