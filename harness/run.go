@@ -89,7 +89,7 @@ func (n *run) newStepRunner() *stepRunner {
 		journal: n.record.appendEvent, observe: n.observeStep, halt: n.halt,
 		hooks: n.hooks, monitor: n.monitor, engines: n.engines,
 		preparer: &step.Preparer{
-			Driver: n.Driver, Client: n.Scenario.Client, Stall: n.Scenario.Watchdog.Stall, RunID: n.RunID, Folder: n.Folder,
+			Driver: n.Driver, Client: n.Scenario.Client, Limits: n.Scenario.Watchdog, RunID: n.RunID, Folder: n.Folder,
 			Frozen: n.Plan.FrozenPrompts, Live: n.Live, Observe: n.observeStep,
 		},
 	}

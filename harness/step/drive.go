@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Job is one measured pass of the client over servers that are up, with
@@ -22,12 +23,12 @@ type Job struct {
 	Servers []Server // whose counters are read before and after
 	Options load.Options
 	Prompts []load.Prompt
-	Warmups []load.Prompt // sent before, never measured
-	Watch   []Observer    // what is watched beside the measured pass
-	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
-	Live    *status.Live  // is told what goes on; nil: nobody is
-	Cache   CacheRequest  // what the pass was to find in the servers' prefix caches
-	Stall   time.Duration // no token of any request for so long while some are outstanding ends the job; 0: never
+	Warmups []load.Prompt      // sent before, never measured
+	Watch   []Observer         // what is watched beside the measured pass
+	Records RecordWriter       // gets each record as it comes, and is closed at the end; nil: nobody does
+	Live    *status.Live       // is told what goes on; nil: nobody is
+	Cache   CacheRequest       // what the pass was to find in the servers' prefix caches
+	Limits  scenarios.Watchdog // what ends the job while it runs
 
 	// CountText counts the tokens of every answer's text for its record, after
 	// the last request has ended. Nil: nobody counts.
@@ -77,7 +78,7 @@ func Drive(ctx context.Context, job Job, result *results.Result) []results.Recor
 
 // run drives the warm-up and the measured pass, the counters around it.
 func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
-	ctx, observe, free := guardProgress(ctx, j.stall())
+	ctx, observe, free := guardProgress(ctx, j.limits())
 	defer free()
 	warnOfPauses := NoticePauses(context.WithoutCancel(ctx))
 	defer warnOfPauses(result)
@@ -116,13 +117,14 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 	return out
 }
 
-// stall is the limit of the time without a token: none for whole answers, of
-// which nothing is seen before their end.
-func (j Job) stall() time.Duration {
+// limits are those of the watchdog. There is none of the time without a token for
+// whole answers, of which nothing is seen before their end.
+func (j Job) limits() scenarios.Watchdog {
+	limits := j.Limits
 	if j.Options.NoStream {
-		return 0
+		limits.Stall = 0
 	}
-	return j.Stall
+	return limits
 }
 
 // EndWatch ends the observers of a pass that began.

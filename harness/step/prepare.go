@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"time"
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness/plan"
@@ -18,7 +17,7 @@ import (
 type Preparer struct {
 	Driver Driver
 	Client scenarios.Client // where the load client runs
-	Stall  time.Duration    // see Job
+	Limits scenarios.Watchdog
 	RunID  string
 	Folder *store.Folder // gets the prompts that are sent
 	Frozen *plan.Frozen  // prompts to send in place of new ones; nil: none
@@ -53,7 +52,7 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 		return Job{Servers: r.Servers}, err
 	}
 	job := newJob(p.Driver, r.Servers, point)
-	job.Stall, job.Live = p.Stall, p.Live
+	job.Limits, job.Live = p.Limits, p.Live
 
 	p.Live.Enter(results.LivePrompts, 0, "")
 	measured, warm, counter, err := p.promptsOf(ctx, point, result.Asked.Seed, r.Servers[0])

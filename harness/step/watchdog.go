@@ -9,12 +9,13 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // watchdog ends a pass in which requests are outstanding and none gets a token
 // for the limit. What a server says of its health does not count.
 type watchdog struct {
-	limit   time.Duration
+	limits  scenarios.Watchdog
 	endPass context.CancelCauseFunc
 
 	watch *awake.Watch // for time in which nobody could look
@@ -26,21 +27,21 @@ type watchdog struct {
 	ended  int // requests that have ended
 }
 
-// guardProgress returns a context that ends when nothing moves for limit, and
-// the function that must get every snapshot of the pass's progress. A limit of 0
-// never ends it.
-func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Context, observe func(load.Progress),
-	free func(),
+// guardProgress returns a context that ends when the pass goes beyond a limit, and
+// the function that must get every snapshot of its progress. A limit of 0 never
+// ends it.
+func guardProgress(ctx context.Context, limits scenarios.Watchdog) (
+	guarded context.Context, observe func(load.Progress), free func(),
 ) {
 	guarded, endPass := context.WithCancelCause(ctx)
-	w := &watchdog{limit: limit, endPass: endPass, since: time.Now(), watch: awake.Notice(guarded)}
+	w := &watchdog{limits: limits, endPass: endPass, since: time.Now(), watch: awake.Notice(guarded)}
 	return guarded, w.observe, func() { endPass(nil) }
 }
 
 // observe takes in a snapshot. A request that ends moves the pass as a token does:
 // the client's own limits ended it, or the server.
 func (w *watchdog) observe(p load.Progress) {
-	if w.limit <= 0 {
+	if w.limits.Stall <= 0 {
 		return
 	}
 
@@ -53,10 +54,10 @@ func (w *watchdog) observe(p load.Progress) {
 		return
 	}
 
-	if idle := time.Since(w.since) - w.watch.Lost().Since(w.lost).Stopped; idle >= w.limit {
+	if idle := time.Since(w.since) - w.watch.Lost().Since(w.lost).Stopped; idle >= w.limits.Stall {
 		w.endPass(results.Failf(results.FailNoProgress,
 			"no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
-			idle.Round(time.Second), p.InFlight, w.limit))
+			idle.Round(time.Second), p.InFlight, w.limits.Stall))
 	}
 }
 
