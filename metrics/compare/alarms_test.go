@@ -23,6 +23,7 @@ type simulated struct {
 	other   float64 // of the candidate
 	digits  float64 // step to which values are rounded; 0: not
 	drift   float64 // relative change from one life to the next
+	levels  bool    // the drift levels off, as a machine that warms up does
 	grouped bool    // all lives of one arm first
 	delta   float64 // true difference; 0: every verdict is a false alarm
 }
@@ -44,6 +45,7 @@ func simulatedPairs() []simulated {
 	for _, n := range []int{3, 5, 10} {
 		all = append(all,
 			simulated{name: "drift of 1 % a life, one arm after the other", n: n, figures: 1, spread: 0.01, other: 0.01, drift: 0.01, grouped: true},
+			simulated{name: "drift of 3 % a life that levels off, one arm after the other", n: n, figures: 1, spread: 0.01, other: 0.01, drift: 0.03, levels: true, grouped: true},
 			simulated{name: "drift of 1 % a life, interleaved", n: n, figures: 1, spread: 0.01, other: 0.01, drift: 0.01},
 		)
 	}
@@ -66,7 +68,11 @@ func (s simulated) pair(random *rand.Rand) (a, b, beganA, beganB []float64) {
 		if isCandidate {
 			spread, mean = s.other, 100*(1+s.delta)
 		}
-		v := mean * (1 + s.drift*float64(i) + spread*random.NormFloat64())
+		place := float64(i)
+		if s.levels {
+			place = 2 * (1 - math.Exp(-place/2))
+		}
+		v := mean * (1 + s.drift*place + spread*random.NormFloat64())
 		if s.digits > 0 {
 			v = math.Round(v/s.digits) * s.digits
 		}
@@ -110,14 +116,14 @@ func (s simulated) told(many int) float64 {
 func TestSimulatedPairs(t *testing.T) {
 	t.Parallel()
 	const many = 2000
-	const allowed = 0.05 + 3*0.0049 // three deviations of a share of 5 % of 2000
+	const allowed = 0.05 // as docs/metrics.md promises
 	var table strings.Builder
 	table.WriteString("| two arms, n lives each | n | verdicts better or worse, of 2,000 pairs |\n|---|---:|---:|\n")
 	for _, s := range simulatedPairs() {
 		share := s.told(many)
 		fmt.Fprintf(&table, "| %s | %d | %.1f %% |\n", s.name, s.n, 100*share)
-		if s.delta == 0 && share > allowed {
-			t.Errorf("%s, n %d: %.1f %% false alarms, want at most 5 %%", s.name, s.n, 100*share)
+		if s.delta == 0 && share >= allowed {
+			t.Errorf("%s, n %d: %.1f %% false alarms, want fewer than 5 %%", s.name, s.n, 100*share)
 		}
 		if s.delta != 0 && share < 0.5 {
 			t.Errorf("%s, n %d: found in %.1f %% of the pairs, want most", s.name, s.n, 100*share)

@@ -19,8 +19,8 @@ func (d *Difference) AllowForDrift(baseline, candidate Sample, began, candidateB
 	}
 
 	p, ok := pWithoutDrift(a, b)
-	if !ok {
-		p = 1 // too few lives to take a drift out
+	if p *= 2; !ok || p > 1 { // twice, for no drift is quite as straight as the model's
+		p = 1 // or too few lives to take a drift out
 	}
 	if p > *d.p {
 		d.OneAfter = *d.p < 1-rule.Confidence && p >= 1-rule.Confidence
