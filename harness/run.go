@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
@@ -85,6 +86,7 @@ func (n *run) newStepRunner() *stepRunner {
 		scenario: n.Scenario, machine: n.Machine, folder: n.Folder, live: n.Live, control: n.Control,
 		blank: results.Result{
 			Format: results.FormatVersion, Bench: n.Version, Scenario: n.Scenario.Name, Run: n.RunID, Node: n.Node,
+			Warnings: slices.Clip(n.Doubts), // each result appends to a copy
 		},
 		journal: n.record.appendEvent, observe: n.observeStep, halt: n.halt,
 		hooks: n.hooks, monitor: n.monitor, engines: n.engines,

@@ -42,6 +42,8 @@ type Runner struct {
 	RunID   string
 	Node    string // name of this machine
 	Cookie  string // marks the processes of this run
+	// Doubts are about the machine, and so about every step on it.
+	Doubts []results.Warning
 }
 
 // Run carries out the plan. It ends early only when ctx does or when the machine

@@ -15,7 +15,28 @@ import (
 // notes are the lines of a run's report about other readings, about answers
 // that should be the same, and about the starts of servers.
 func notes(run *results.Run) []string {
-	return slices.Concat(readingNotes(run), answerNotes(run), startNotes(run))
+	return slices.Concat(readingNotes(run), answerNotes(run), startNotes(run), jobNotes(run))
+}
+
+// jobNotes say which nodes of a cluster got no more jobs of the run, and how jobs
+// ended that left steps without a verdict.
+func jobNotes(run *results.Run) []string {
+	const most = 10 // jobs; the journal has all
+	var excluded, ended []string
+	for _, e := range run.Events {
+		switch {
+		case e.Job == nil:
+		case e.Kind == results.NodeExcluded:
+			excluded = append(excluded, fmt.Sprintf("Node %s got no more jobs: %s.", text.Clean(e.Job.Node),
+				text.Clean(e.Message)))
+		case e.Kind == results.JobEnded:
+			ended = append(ended, e.Job.Text()+".")
+		}
+	}
+	if n := len(ended) - most; n > 0 {
+		ended = append(ended[:most], fmt.Sprintf("%s more ended so; journal.jsonl has them (job-ended).", text.Count(n, "job")))
+	}
+	return slices.Concat(excluded, ended)
 }
 
 func readingNotes(run *results.Run) []string {

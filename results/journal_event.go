@@ -1,6 +1,10 @@
 package results
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // EventKind names a line of the journal.
 type EventKind string
@@ -30,6 +34,8 @@ const (
 
 	JobsSubmitted EventKind = "jobs-submitted" // to a cluster, that each carry out a group of steps
 	JobsCanceled  EventKind = "jobs-canceled"
+	JobEnded      EventKind = "job-ended"     // without a verdict for all its steps, and is not queued again
+	NodeExcluded  EventKind = "node-excluded" // jobs of the run go there no more; with the reason in its message
 )
 
 // Event is one line of journal.jsonl.
@@ -55,12 +61,48 @@ type Event struct {
 	Changes []string          `json:"changes,omitempty"`
 	Engine  *Engine           `json:"engine,omitempty"`
 	Jobs    *Submission       `json:"jobs,omitempty"`
+	Job     *JobEnd           `json:"job,omitempty"` // of NodeExcluded: its node alone
+}
+
+// JobEnd is what is known of a job that left steps without a verdict.
+type JobEnd struct {
+	Group    string   `json:"group,omitempty"`
+	Array    string   `json:"array,omitempty"`
+	Task     int      `json:"task"`
+	Job      string   `json:"id,omitempty"`     // the cluster's
+	State    string   `json:"state,omitempty"`  // as the cluster names it; "": it has forgotten the job
+	Reason   string   `json:"reason,omitempty"` // likewise
+	Node     string   `json:"node,omitempty"`   // "": it never had one, or is not known
+	ExitCode string   `json:"code,omitempty"`   // CODE:SIGNAL
+	Output   []string `json:"output,omitempty"` // the last lines that it wrote
 }
 
 // Submission is a job array that was handed to a cluster.
 type Submission struct {
 	Array  string   `json:"array"`        // its id there
 	Groups []string `json:"array_groups"` // what its jobs carry out, in the order of the cluster's numbers
+}
+
+// Text says in a line how a job ended.
+func (end JobEnd) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: its job %s_%d", end.Group, end.Array, end.Task)
+	switch {
+	case end.State == "":
+		b.WriteString(" has left the queue, and Slurm has forgotten it")
+	case end.Node == "":
+		fmt.Fprintf(&b, " ended as %s without a node", end.State)
+	default:
+		fmt.Fprintf(&b, " ended as %s on %s, exit code %s", end.State, end.Node, end.ExitCode)
+	}
+	if end.Reason != "" && end.Reason != "None" && end.Reason != "NonZeroExitCode" {
+		fmt.Fprintf(&b, " (%s)", end.Reason)
+	}
+	b.WriteString(", and steps have no verdict")
+	if len(end.Output) > 0 {
+		b.WriteString("; its last lines: " + strings.Join(end.Output, " | "))
+	}
+	return b.String()
 }
 
 // Process identifies an operating-system process beyond reuse of its pid: a

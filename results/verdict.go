@@ -155,6 +155,7 @@ const (
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
 	WarnClientLimit    WarningCode = "client-limit"        // the client was too busy to see what the server did
+	WarnSharedNode     WarningCode = "shared-node"         // other jobs of the cluster ran on the node
 	WarnAgentClock     WarningCode = "agent-clock"         // clocks of load agents are known too little for the latencies seen
 	WarnBuffered       WarningCode = "buffered"            // chunks arrive in bursts: something between holds them back
 	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike

@@ -1,6 +1,9 @@
 package scenarios
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Where says on which machines a run's servers run.
 type Where string
@@ -25,6 +28,9 @@ const (
 // sbatch as they stand; "" leaves the cluster's default.
 type Slurm struct {
 	Sbatch  map[string]string // values by the names of SbatchKeys
+	CPUs    int               // of each job; 0: the cluster's
+	Mem     int64             // bytes, on each node of a job; 0: the cluster's
+	Alone   bool              // no other job on the node
 	Time    time.Duration     // limit of a job; 0: the partition's
 	Grace   time.Duration     // before that limit a job ends what it does, and is queued again
 	Nodes   Nodes
@@ -55,6 +61,16 @@ func (s Slurm) SbatchWords() []string {
 		if value := s.Sbatch[key.Name]; value != "" {
 			words = append(words, "--"+key.Name+"="+value)
 		}
+	}
+	if s.CPUs > 0 {
+		words = append(words, fmt.Sprintf("--cpus-per-task=%d", s.CPUs))
+	}
+	if s.Mem > 0 {
+		const mib = 1 << 20
+		words = append(words, fmt.Sprintf("--mem=%dM", (s.Mem+mib-1)/mib))
+	}
+	if s.Alone {
+		words = append(words, "--exclusive")
 	}
 	return words
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -27,13 +30,16 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 	}
 
 	groups := cluster.Groups(sc, s.Plan)
+	if err := cluster.Test(ctx, e.Process, sc, groups); err != nil {
+		return err
+	}
 	folder, err := s.Prepare(ctx, out, groups)
 	if err != nil {
 		return err
 	}
 
 	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: filepath.Base(folder.Dir()), Scenario: sc}
-	if err := c.Submit(ctx, groups); err != nil || o.detach {
+	if err := c.SubmitAll(ctx, groups); err != nil || o.detach {
 		return err
 	}
 
@@ -53,23 +59,15 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 	}
 
 	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: stored.Run.Manifest.Run, Scenario: sc}
-	if o.retryFailed {
-		c.Retry = cluster.RetriesOf(stored.Run)
-	}
-
-	jobs, err := c.Jobs(ctx)
-	if err != nil {
+	run, jobs, err := c.SubmitLeft(ctx, o.retryFailed)
+	switch {
+	case err != nil:
 		return err
-	}
-
-	left := c.Left(stored.Run, c.Retry.Resume(stored.Run), jobs)
-	if len(left) == 0 && len(jobs) == 0 {
-		return nothingToDo(e, folder, stored.Run)
-	}
-	if len(left) > 0 {
-		if err := c.Submit(ctx, left); err != nil {
-			return err
-		}
+	case jobs == 0:
+		return nothingToDo(e, folder, run)
+	case o.detach:
+		fmt.Fprintf(e.Stderr, "%s queued or running; to follow: bench watch %s\n", text.Count(jobs, "job"), folder.Dir())
+		return nil
 	}
 
 	return followCluster(ctx, e, c)
@@ -109,4 +107,32 @@ func followCluster(ctx context.Context, e env, c cluster.Cluster) error {
 	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to continue: bench resume %s\n",
 		text.Count(open, "step"), verb, c.Folder.Dir())
 	return codeError{code: exitStepsFailed}
+}
+
+// jobsOf asks the cluster for the jobs of a run, which its followers show; nil for
+// a run that has none.
+func jobsOf(ctx context.Context, e env, folder *store.Folder) (func() *live.Jobs, error) {
+	run, err := store.Read(folder.Dir())
+	if err != nil || len(run.Manifest.Groups) == 0 {
+		return nil, err
+	}
+
+	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: run.Manifest.Run}
+	return func() *live.Jobs {
+		jobs, err := c.Jobs(ctx)
+		counts := live.Jobs{Err: err}
+		waiting := map[string]int{}
+		for _, job := range jobs {
+			if job.Running() {
+				counts.Running++
+				continue
+			}
+			counts.Queued++
+			waiting[job.Reason]++
+		}
+		for _, reason := range slices.Sorted(maps.Keys(waiting)) {
+			counts.Waiting = append(counts.Waiting, reason)
+		}
+		return &counts
+	}, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,7 @@ type resumeOptions struct {
 	scenarioOptions
 	scenario                  string
 	allowChanged, retryFailed bool
-	asJSON                    bool
+	asJSON, detach            bool
 }
 
 func newResumeCommand(e env) *cobra.Command {
@@ -53,7 +54,9 @@ func newResumeCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.scenario, "scenario", "",
 		"the run's scenario `FILE`, where that contains secrets in clear text")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil,
-		"with --scenario: the overrides of the run, where they contain secrets")
+		"of a run on a cluster: slurm.`KEY=VALUE` for the jobs that are submitted now, such as slurm.time=8h; with "+
+			"--scenario: the overrides of the run, where they contain secrets")
+	cmd.Flags().BoolVar(&o.detach, "detach", false, "of a run on a cluster: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false,
 		"continue although the machine or an engine differs from the start of the run")
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "also repeat failed steps")
@@ -133,7 +136,7 @@ func (o resumeOptions) goOn(ctx context.Context, e env, s *session.Session, fold
 // --scenario names.
 func (o resumeOptions) scenarioOf(e env, stored *session.Stored) (*scenarios.Scenario, error) {
 	if o.scenario == "" {
-		return stored.Scenario(e.Lookup)
+		return o.storedScenario(e, stored)
 	}
 	given := scenarioOptions{set: o.set}
 	if given.set == nil {
@@ -144,6 +147,19 @@ func (o resumeOptions) scenarioOf(e env, stored *session.Stored) (*scenarios.Sce
 		return nil, err
 	}
 	return sc, stored.Matches(sc)
+}
+
+// storedScenario is the scenario from the run's folder, with what --set changes of
+// the jobs.
+func (o resumeOptions) storedScenario(e env, stored *session.Stored) (*scenarios.Scenario, error) {
+	for _, set := range o.set {
+		onCluster := len(stored.Run.Manifest.Groups) > 0
+		if key, _, _ := strings.Cut(set, "="); !onCluster || !strings.HasPrefix(key, "slurm.") {
+			return nil, usageError(fmt.Errorf("--set %s: a resumed run is the experiment that it was; of a run on a cluster, "+
+				"slurm.KEY can be set for the jobs that are submitted now", set))
+		}
+	}
+	return stored.Scenario(e.Lookup, o.set...)
 }
 
 func nothingToDo(e env, folder *store.Folder, run *results.Run) error {

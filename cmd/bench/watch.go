@@ -83,6 +83,9 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 
 	switch {
 	case o.once:
+		if follower.Jobs, err = jobsOf(ctx, e, follower.Folder()); err != nil {
+			return err
+		}
 		view, err := follower.View()
 		if err != nil {
 			return err

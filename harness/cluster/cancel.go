@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,7 +15,13 @@ import (
 
 // Cancel takes out of the queue what waits, and stops what runs: cleanly, or at
 // once if now. w gets the numbers of both.
-func (c Cluster) Cancel(ctx context.Context, w io.Writer, jobs map[string]slurm.Job, now bool) error {
+func (c Cluster) Cancel(ctx context.Context, w io.Writer, jobs map[string]slurm.Job, now bool) (err error) {
+	right, err := c.Folder.Submit()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, right.Release()) }()
+
 	journal, err := c.Folder.OpenJournal()
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
@@ -61,8 +59,13 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 			"results folder: take them from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this machine, on which nothing will run
-	for _, text := range tooLong(sc, s.Plan) {
-		fmt.Fprintf(p.Stderr, "warning: %s\n", text)
+	if long := tooLong(sc, s.Plan); len(long) > 0 {
+		return nil, usage.Errorf("%s\nsuch a job would be queued again in vain: give jobs more time (slurm.time), or the step "+
+			"less load", strings.Join(long, "\n"))
+	}
+	if sc.On == scenarios.OnSlurm && !wholeNodes(sc.Slurm) {
+		fmt.Fprintln(p.Stderr, "note: other jobs may run on the node of a job and disturb its figures: slurm.exclusive: true "+
+			"keeps them away")
 	}
 	return s, nil
 }
@@ -95,63 +98,15 @@ func tooLong(sc *scenarios.Scenario, p *plan.Plan) []string {
 	return out
 }
 
+// wholeNodes reports whether a job has its node for itself.
+func wholeNodes(s scenarios.Slurm) bool {
+	return s.Alone || slices.Contains(s.Options, "--exclusive")
+}
+
 // Groups splits a plan for jobs. Where a step depends on what came of
 // others of its variant, all of the variant is one job's.
 func Groups(sc *scenarios.Scenario, p *plan.Plan) []results.Group {
 	return p.Groups(sc.Slurm.Nodes == scenarios.SameNode || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil)
-}
-
-// Submit hands groups in, as few arrays as the cluster allows.
-func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
-	most, err := c.client.MaxTasks(ctx)
-	if err != nil {
-		return err
-	}
-
-	journal, err := c.Folder.OpenJournal()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }() // every event is on disk already
-
-	if err := c.Folder.MakeDir(results.JobsName); err != nil {
-		return err
-	}
-
-	if c.retries, err = c.Retry.write(c.Folder); err != nil {
-		return err
-	}
-
-	after := ""
-	for _, some := range arrays(groups, most) {
-		ids := some.ids()
-		array, err := c.array(some, after)
-		if err != nil {
-			return err
-		}
-		id, err := c.client.Submit(ctx, array)
-		if err != nil {
-			return fmt.Errorf("%w (jobs that were submitted before continue: 'bench watch %s' or 'bench cancel %s')", err,
-				c.Folder.Dir(), c.Folder.Dir())
-		}
-		if c.Scenario.Slurm.AtOnce > 0 {
-			after = id
-		}
-		fmt.Fprintf(c.Process.Stderr, "submitted: job array %s, %s of %s\n", id, text.Count(len(ids), "job"),
-			c.Folder.Dir())
-		err = errors.Join(
-			journal.Append(results.Event{
-				Kind: results.JobsSubmitted,
-				Jobs: &results.Submission{Array: id, Groups: ids},
-			}),
-			c.Folder.WriteFile(fmt.Sprintf("%s/%s.sh", results.JobsName, id), []byte(array)),
-		)
-		if err != nil {
-			return err
-		}
-	}
-
-	return nil
 }
 
 // groupArray are the groups of one job array, whose jobs all have as many nodes.
@@ -187,19 +142,10 @@ func arrays(groups []results.Group, most int) []groupArray {
 	return all
 }
 
-// array is the script of an array whose jobs carry out groups.
-func (c Cluster) array(groups groupArray, after string) (string, error) {
-	argv := []string{c.Process.Self, "job"}
-	if c.retries != "" {
-		argv = append(argv, "--retry", c.retries)
-	}
-	return jobScript(c.Scenario.Slurm, argv, c.Run, c.Folder.Dir(), groups, after)
-}
-
 // Script is the script of an array as Submit would hand it in, for a run that
 // has no folder yet.
 func Script(sc *scenarios.Scenario, self string, groups []results.Group) (string, error) {
-	return jobScript(sc.Slurm, []string{self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", groups, "")
+	return jobScript(sc.Slurm, []string{self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", groups, "", nil)
 }
 
 // Arrays splits groups into as few arrays as a cluster allows that takes most
@@ -212,12 +158,14 @@ func Arrays(groups []results.Group, most int) [][]results.Group {
 	return out
 }
 
-func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupArray, after string) (string, error) {
+func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupArray, after string,
+	exclude []string,
+) (string, error) {
 	return slurm.Array{
 		Name: slurm.JobName(run), Tasks: len(groups), Nodes: groups[0].Nodes, AtOnce: s.AtOnce, After: after,
 		Dir: dir, Output: filepath.Join(strings.ReplaceAll(dir, "%", "%%"), results.JobsName, "%A_%a.out"),
 		Argv: slices.Concat(argv, []string{dir}, groups.ids()), Setup: s.Setup,
-		Options: s.SbatchWords(), Further: s.Options, Time: s.Time, Grace: s.Grace,
+		Exclude: exclude, Options: s.SbatchWords(), Further: s.Options, Time: s.Time, Grace: s.Grace,
 	}.Script()
 }
 
@@ -258,26 +206,4 @@ func (c Cluster) Jobs(ctx context.Context) (map[string]slurm.Job, error) {
 	}
 
 	return jobs, nil
-}
-
-// Left are the groups with steps that a resumed run would run, without those
-// whose jobs are queued or running. Steps that were not needed are no reason to
-// run a group: they are decided on anew together with others of it.
-func (c Cluster) Left(run *results.Run, resume *harness.Resume, jobs map[string]slurm.Job) []results.Group {
-	notNeeded := map[string]bool{}
-	for _, step := range run.NotNeeded {
-		notNeeded[step.Result.Step.ID] = true
-	}
-
-	var left []results.Group
-	for _, group := range run.Manifest.Groups {
-		_, queued := jobs[group.ID]
-		open := slices.ContainsFunc(group.Steps,
-			func(step string) bool { return !resume.Keeps(step) && !notNeeded[step] })
-		if open && !queued {
-			left = append(left, group)
-		}
-	}
-
-	return left
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,11 +102,15 @@ func (f *follower) look(ctx context.Context) (run *results.Run, jobs map[string]
 		return nil, nil, false, err
 	}
 	if queueErr != nil {
-		return nil, nil, f.reportSteps(run), queueErr // what ends meanwhile is on disk
+		return nil, nil, f.reportSteps(run, false), queueErr // what ends meanwhile is on disk
 	}
 
 	news = f.reportJobs(run, jobs)
-	return run, jobs, f.reportSteps(run) || news, nil
+	news = f.reportSteps(run, len(jobs) == 0) || news
+	if err := errors.Join(f.noteEnds(ctx, run, jobs), f.excludeBad(ctx)); err != nil {
+		f.note(err) // the jobs are not to blame, and go on
+	}
+	return run, jobs, news, nil
 }
 
 func (f *follower) reportJobs(run *results.Run, jobs map[string]slurm.Job) (news bool) {
@@ -145,17 +150,24 @@ func (f *follower) reportWaiting(jobs map[string]int) {
 	}
 }
 
-func (f *follower) reportSteps(run *results.Run) (news bool) {
+// reportSteps tells each step once its last attempt has ended; all of them once no job
+// is left.
+func (f *follower) reportSteps(run *results.Run, all bool) (news bool) {
+	ended := func(s *results.Step) bool {
+		again := s.Attempt <= f.Retry[s.Result.Step.ID] && s.Result.Verdict == results.Failed
+		return final(s) && !again || all && s.State == results.StepDone
+	}
+
 	done := 0
 	for i := range run.Steps {
-		if run.Steps[i].State == results.StepDone {
+		if ended(&run.Steps[i]) {
 			done++
 		}
 	}
 
 	for i := range run.Steps {
 		step := &run.Steps[i]
-		if step.State != results.StepDone || f.reported[step.Result.Step.ID] >= max(1, step.Attempt) {
+		if !ended(step) || f.reported[step.Result.Step.ID] >= max(1, step.Attempt) {
 			continue
 		}
 		f.reported[step.Result.Step.ID], news = max(1, step.Attempt), true

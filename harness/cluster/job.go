@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -25,18 +26,18 @@ import (
 )
 
 // groupOf picks the job's group among those of its array.
-func groupOf(p machine.Process, run *results.Run, ids []string) (results.Group, error) {
-	text, _ := p.Lookup("SLURM_ARRAY_TASK_ID")
-	task, err := strconv.Atoi(text)
+func groupOf(p machine.Process, dir string, m *results.Manifest, ids []string) (results.Group, error) {
+	number, _ := p.Lookup("SLURM_ARRAY_TASK_ID")
+	task, err := strconv.Atoi(number)
 	if err != nil || task < 0 || task >= len(ids) {
 		return results.Group{}, usage.Mark(fmt.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the "+
-			"groups given", text, len(ids)-1))
+			"groups given", number, len(ids)-1))
 	}
-	at := slices.IndexFunc(run.Manifest.Groups, func(g results.Group) bool { return g.ID == ids[task] })
+	at := slices.IndexFunc(m.Groups, func(g results.Group) bool { return g.ID == ids[task] })
 	if at < 0 {
-		return results.Group{}, usage.Mark(fmt.Errorf("%s has no group %q", run.Dir, ids[task]))
+		return results.Group{}, usage.Mark(fmt.Errorf("%s has no group %q", dir, ids[task]))
 	}
-	return run.Manifest.Groups[at], nil
+	return m.Groups[at], nil
 }
 
 // Job carries out one group of a run, that at SLURM_ARRAY_TASK_ID among groups,
@@ -55,12 +56,15 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 		return session.Outcome{}, usage.Mark(err)
 	}
 
-	stored, err := session.ReadStored(folder)
+	run, err := store.ReadGroup(folder.Dir(), func(m *results.Manifest) (results.Group, error) {
+		return groupOf(p, dir, m, groups)
+	})
 	if err != nil {
 		return session.Outcome{}, err
 	}
+	group := run.Manifest.Groups[0]
 
-	group, err := groupOf(p, stored.Run, groups)
+	stored, err := session.StoredOf(folder, run)
 	if err != nil {
 		return session.Outcome{}, err
 	}
@@ -76,7 +80,7 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 	}
 	defer s.Close()
 
-	s.Show = show
+	s.Show, s.Doubts = show, sharedNode(ctx, s.Node, g.job)
 	retry, err := readRetries(folder, retries)
 	if err != nil {
 		return session.Outcome{}, err
@@ -93,8 +97,47 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 		return session.Outcome{}, err
 	}
 
-	before := slices.DeleteFunc(stored.Run.Parts, func(p results.Part) bool { return p.Group != group.ID })
-	return carryOut(ctx, s, part, resume, g, before)
+	began := time.Now()
+	outcome, err := carryOut(ctx, s, part, resume, g, run.Parts)
+	c := Cluster{Process: p, Folder: folder, Run: run.Manifest.Run}
+	return outcome, errors.Join(err, c.noteNode(ctx, s.Node, outcome, err, time.Since(began)))
+}
+
+// sharedNode warns where other jobs run on the node. What Slurm does not tell is no
+// doubt.
+func sharedNode(ctx context.Context, node, job string) []results.Warning {
+	others, err := slurm.Client{}.Others(ctx, node, job)
+	if err != nil || others == 0 {
+		return nil
+	}
+	return []results.Warning{{Code: results.WarnSharedNode, Message: fmt.Sprintf("%s on %s when this one began",
+		text.Count(others, "other job"), node)}}
+}
+
+// noteNode notes how the job fared on its node, and keeps jobs that wait away from
+// one on which they fail quickly.
+func (c Cluster) noteNode(ctx context.Context, node string, o session.Outcome, err error, took time.Duration) error {
+	ctx = context.WithoutCancel(ctx)
+	switch {
+	case o.OK+o.Suspect > 0:
+		return noteSuccess(c.Folder.Dir(), node)
+	case o.Failed == 0 && err == nil, o.Interrupted, took > quickFailure:
+		return nil
+	}
+
+	why := fmt.Sprintf("%s failed", text.Count(o.Failed, "step"))
+	switch {
+	case err != nil:
+		why = err.Error()
+	case o.Ended != nil:
+		why = o.Ended.Error()
+	}
+	array, _ := c.Process.Lookup("SLURM_ARRAY_JOB_ID")
+	task, _ := c.Process.Lookup("SLURM_ARRAY_TASK_ID")
+	if err := noteFailure(c.Folder.Dir(), node, array+"-"+task, why); err != nil {
+		return err
+	}
+	return c.excludeBad(ctx)
 }
 
 // jobSession plans the group on this node.
@@ -188,7 +231,7 @@ func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.C
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGUSR1)
 	go func() {
-		const period = 10 * time.Second
+		const period = 2 * time.Second
 		ticker := time.NewTicker(period)
 		defer ticker.Stop()
 		for {

@@ -145,6 +145,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: driver,
 		Telemetry: s.telemetry, Hooks: around, Notifier: around, Observe: shown.Observe, Live: live, Control: control,
 		Version: s.Process.Version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.Node,
+		Doubts: s.Doubts,
 	}
 
 	began := time.Now()

@@ -37,8 +37,12 @@ func ReadStored(folder *store.Folder) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
+	return StoredOf(folder, run)
+}
 
-	s := &Stored{Run: run}
+// StoredOf is ReadStored for a run that was read, or a part of one.
+func StoredOf(folder *store.Folder, run *results.Run) (s *Stored, err error) {
+	s = &Stored{Run: run}
 	if s.source, err = store.ReadPlain(folder.Scenario()); err != nil {
 		return nil, fmt.Errorf("read the run's scenario: %w", err)
 	}
@@ -64,8 +68,9 @@ func (s *Stored) Finished(retryFailed bool) bool {
 	return s.Run.Finished && harness.NewResume(s.Run, retryFailed).Done(s.Run)
 }
 
-// Scenario reads the run's scenario back from the folder.
-func (s *Stored) Scenario(lookup func(string) (string, bool)) (*scenarios.Scenario, error) {
+// Scenario reads the run's scenario back from the folder. Further overrides are for
+// what is not part of the experiment.
+func (s *Stored) Scenario(lookup func(string) (string, bool), sets ...string) (*scenarios.Scenario, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func (s *Stored) Scenario(lookup func(string) (string, bool)) (*scenarios.Scenar
 			"it again with --scenario FILE")
 	}
 	sc, err := parse.Source(s.identity.ScenarioPath, s.source, parse.Options{
-		Set: s.Run.Manifest.Sets, LookupEnv: lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
+		Set: slices.Concat(s.Run.Manifest.Sets, sets), LookupEnv: lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
 	})
 	if err != nil {
 		return nil, usage.Mark(err)

@@ -34,6 +34,7 @@ type Session struct {
 	Origin    *results.Reproduces // run that this one repeats; nil: none
 	Nodes     cleanup.NodeSweeper // reaches other nodes of the run; nil: there are none
 	Show      Show                // how the run is shown; nil: it is not
+	Doubts    []results.Warning   // about this machine, for every step on it
 
 	telemetry *machine.Telemetry
 	state     *state.Store // once the machine is taken

@@ -77,6 +77,14 @@ func (c Client) Submit(ctx context.Context, script string) (string, error) {
 	return submitted(out)
 }
 
+// Test asks the cluster whether it would take a script, without handing it in.
+func (c Client) Test(ctx context.Context, script string) error {
+	if _, err := c.run(ctx, script, "sbatch", "--test-only"); err != nil {
+		return fmt.Errorf("the cluster would not take these jobs: %w", err)
+	}
+	return nil
+}
+
 // submitted reads "ID" or "ID;CLUSTER". Sites print notes of their own before.
 func submitted(out string) (string, error) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")

@@ -3,6 +3,7 @@ package slurm
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +20,19 @@ type Array struct {
 	Dir    string   // absolute: jobs run there
 	Output string   // absolute path of the jobs' output, with sbatch's %A and %a
 	Argv   []string // the command
-	Setup  []string // lines of shell before it
+	Setup  []string // lines of shell before it; the first that fails ends the job
 	Nodes  int      // of each job, the command runs on the first; 0: 1
 
+	Exclude          []string      // nodes that get no job
 	Options, Further []string      // of sbatch, before and after those that are made here
 	Time             time.Duration // limit of a job; 0: the partition's
 	// before that limit SIGUSR1 is sent to the command; 0: never
 	Grace time.Duration
 }
+
+// NodesName is the folder, in that of a run, in which jobs note how they fared on
+// their nodes.
+const NodesName = "jobs/nodes"
 
 // JobName is by what Slurm knows the jobs of a run.
 func JobName(run string) string { return "bench-" + run }
@@ -47,14 +53,11 @@ func (a Array) Script() (string, error) {
 		fmt.Fprintf(&b, "#SBATCH %s\n", option)
 	}
 
-	for _, line := range a.Setup {
-		b.WriteString(line + "\n")
-	}
-
 	if len(a.Argv) == 0 {
 		return "", errors.New("write job script: no command")
 	}
 
+	b.WriteString(a.checks())
 	words := make([]string, len(a.Argv))
 	for i, word := range a.Argv {
 		words[i] = quoted(word)
@@ -62,6 +65,36 @@ func (a Array) Script() (string, error) {
 
 	fmt.Fprintf(&b, "exec %s\n", strings.Join(words, " "))
 	return b.String(), nil
+}
+
+// checks are the lines before the command: what a bad node lacks is named, in the
+// job's output and beside the run's nodes, and setup lines end the job when they
+// fail.
+func (a Array) checks() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `bench_run=%s
+bench_fail() {
+  echo "bench: job ${SLURM_JOB_ID} on ${SLURMD_NODENAME}: $1" >&2
+  at="${bench_run}/%s/${SLURMD_NODENAME}"
+  mkdir -p "$at" && echo "$1" >"$at/failed-${SLURM_ARRAY_JOB_ID}-${SLURM_ARRAY_TASK_ID}" || :
+  exit 1
+}
+[ -w "${bench_run}" ] || bench_fail "the results folder cannot be written on this node: ${bench_run}"
+`, quoted(a.Dir), NodesName)
+	if filepath.IsAbs(a.Argv[0]) {
+		fmt.Fprintf(&b, "bench_program=%s\n[ -x \"${bench_program}\" ] || "+
+			"bench_fail \"bench is not there on this node: ${bench_program}\"\n", quoted(a.Argv[0]))
+	}
+
+	if len(a.Setup) == 0 {
+		return b.String()
+	}
+	b.WriteString("set -eE\ntrap 'bench_fail \"slurm.setup line ${bench_line} failed with exit code $?: ${BASH_COMMAND}\"' ERR\n")
+	for i, line := range a.Setup {
+		fmt.Fprintf(&b, "bench_line=%d\n%s\n", i+1, line)
+	}
+	b.WriteString("trap - ERR\nset +eE\n")
+	return b.String()
 }
 
 // options are those of sbatch, in the order of the script.
@@ -87,6 +120,9 @@ func (a Array) options() []string {
 		options = append(options, "--time="+limit(a.Time))
 	}
 
+	if len(a.Exclude) > 0 {
+		options = append(options, "--exclude="+strings.Join(a.Exclude, ","))
+	}
 	if a.After != "" {
 		options = append(options, "--dependency=afterany:"+a.After)
 	}

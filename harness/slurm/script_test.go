@@ -3,6 +3,9 @@ package slurm
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,12 +35,12 @@ func TestScript(t *testing.T) {
 			"all of it",
 			Array{
 				Name: "bench-r", Tasks: 12, AtOnce: 2, After: "7", Dir: "/a b", Output: "/a b/%a", Argv: []string{"it's"}, Setup: []string{"module load rocm"},
-				Options: []string{"--partition=p", "--account=a", "--qos=q", "--gres=gpu:8", "--constraint=x&y"}, Further: []string{"--exclusive"}, Time: 49*time.Hour + 90*time.Second, Grace: 2 * time.Minute,
+				Options: []string{"--partition=p", "--account=a", "--qos=q", "--gres=gpu:8", "--constraint=x&y"}, Further: []string{"--reservation=x"}, Exclude: []string{"n1", "n7"}, Time: 49*time.Hour + 90*time.Second, Grace: 2 * time.Minute,
 			},
 			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-11%2\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
 				"#SBATCH --chdir=\"/a b\"\n#SBATCH --output=\"/a b/%a\"\n#SBATCH --signal=B:USR1@120\n#SBATCH --partition=p\n#SBATCH --account=a\n#SBATCH --qos=q\n" +
-				"#SBATCH --gres=gpu:8\n#SBATCH --constraint=x&y\n#SBATCH --time=2-01:01:30\n#SBATCH --dependency=afterany:7\n#SBATCH --exclusive\n" +
-				"module load rocm\nexec 'it'\\''s'\n",
+				"#SBATCH --gres=gpu:8\n#SBATCH --constraint=x&y\n#SBATCH --time=2-01:01:30\n#SBATCH --exclude=n1,n7\n#SBATCH --dependency=afterany:7\n#SBATCH --reservation=x\n" +
+				"exec 'it'\\''s'\n",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -45,6 +48,7 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			got = strings.Replace(got, test.array.checks(), "", 1)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("Script() differs (-want +got):\n%s", diff)
 			}
@@ -148,4 +152,93 @@ func FuzzJobs(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What keeps a job from its work is named in its output, and counts against its
+// node; a line of setup that fails ends it.
+func TestScriptNamesWhatIsMissing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "it's a run")
+	if err := os.MkdirAll(filepath.Join(dir, "jobs"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		argv  []string
+		setup []string
+		want  string // end of the output
+		fails string // beside the node
+	}{
+		{"nothing", []string{"/bin/echo", "here"}, []string{"set +u", "false || true"}, "here\n", ""},
+		{"the program", []string{"/no/such bench"}, nil, "bench is not there on this node: /no/such bench\n", "bench is not there"},
+		{
+			"a line of setup",
+			[]string{"/bin/echo", "here"},
+			[]string{"true", "nosuchprogram --x", "echo never"},
+			"slurm.setup line 2 failed with exit code 127: nosuchprogram --x\n", "slurm.setup line 2 failed",
+		},
+		{
+			"a function of setup",
+			[]string{"/bin/echo", "here"},
+			[]string{"module() { return 3; }", "module load rocm"},
+			"slurm.setup line 2 failed with exit code 3: return 3\n", "slurm.setup line 2 failed",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			script, err := Array{Name: "a", Tasks: 1, Dir: dir, Output: "o", Argv: c.argv, Setup: c.setup}.Script()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("bash")
+			cmd.Stdin = strings.NewReader(script)
+			cmd.Env = append(os.Environ(), "SLURM_JOB_ID=8", "SLURM_ARRAY_JOB_ID=7", "SLURM_ARRAY_TASK_ID=1", "SLURMD_NODENAME=n1")
+			out, err := cmd.CombinedOutput()
+			if (err != nil) != (c.fails != "") || !strings.HasSuffix(string(out), c.want) {
+				t.Errorf("the script printed %q, %v, want %q at its end", out, err, c.want)
+			}
+
+			noted := filepath.Join(dir, NodesName, "n1", "failed-7-1")
+			text, _ := os.ReadFile(noted)
+			if (len(text) > 0) != (c.fails != "") || !strings.Contains(string(text), c.fails) {
+				t.Errorf("beside the node: %q, want %q", text, c.fails)
+			}
+			_ = os.Remove(noted)
+		})
+	}
+}
+
+func TestEnded(t *testing.T) {
+	shown := "JobId=11 ArrayJobId=10 ArrayTaskId=0 JobName=b UserId=root(0) JobState=FAILED Reason=NonZeroExitCode ExitCode=3:0 BatchHost=n1 NodeList=n1\n" +
+		"JobId=12 ArrayJobId=10 ArrayTaskId=1 JobState=NODE_FAIL Reason=NodeDown ExitCode=0:9 NodeList=(null)\nJobId=10 ArrayJobId=10 ArrayTaskId=2-5 JobState=PENDING\n"
+	accounted := "10_0|11|CANCELLED by 0|0:15|n2\n10_1|12|OUT_OF_MEMORY|0:125|None assigned\nnote of the site\n"
+	for _, c := range []struct {
+		name, scontrol, sacct string
+		want                  map[int]Ended
+	}{
+		{
+			"the controller knows", shown, "",
+			map[int]Ended{
+				0: {Job: "11", State: "FAILED", Reason: "NonZeroExitCode", Node: "n1", ExitCode: "3:0"},
+				1: {Job: "12", State: "NODE_FAIL", Reason: "NodeDown", ExitCode: "0:9"},
+			},
+		},
+		{
+			"the accounting knows", "", accounted,
+			map[int]Ended{
+				0: {Job: "11", State: "CANCELLED", Node: "n2", ExitCode: "0:15"},
+				1: {Job: "12", State: "OUT_OF_MEMORY", ExitCode: "0:125"},
+			},
+		},
+		{"nobody knows", "", "", nil},
+	} {
+		client := Client{Run: func(_ context.Context, _ string, argv ...string) (string, error) {
+			out := map[string]string{"scontrol": c.scontrol, "sacct": c.sacct}[argv[0]]
+			if out == "" {
+				return "", errors.New("slurm_load_jobs error: Invalid job id specified")
+			}
+			return out, nil
+		}}
+		if diff := cmp.Diff(c.want, client.Ended(t.Context(), "10")); diff != "" {
+			t.Errorf("%s: Ended() differs (-want +got):\n%s", c.name, diff)
+		}
+	}
 }

@@ -53,6 +53,17 @@ type Board struct {
 	at map[string]int // of Steps, by id
 }
 
+// open counts the steps without a verdict.
+func (b *Board) open() int {
+	n := 0
+	for _, s := range b.Steps {
+		if s.State == Running || s.State == Pending || s.State == NotRun {
+			n++
+		}
+	}
+	return n
+}
+
 // NewBoard is the board of a run that was read back.
 func NewBoard(run *results.Run) *Board {
 	b := &Board{Manifest: run.Manifest, at: map[string]int{}}

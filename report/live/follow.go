@@ -23,6 +23,8 @@ type Follower struct {
 	// Live gives what the process that carries out the run says, where that is
 	// this one; nil: live.json does.
 	Live func() results.Live
+	// Jobs asks the cluster for the jobs of the run; nil: nobody is asked.
+	Jobs func() *Jobs
 
 	mu    sync.Mutex // guards what follows
 	board *Board
@@ -95,6 +97,10 @@ func (f *Follower) View() (View, error) {
 		if lives, err = f.folder.ReadLive(); err != nil {
 			return View{}, err
 		}
+	}
+
+	if f.Jobs != nil {
+		presence.Jobs = f.Jobs() // before the folder: what an ended job has left is seen
 	}
 
 	if err := f.catchUp(); err != nil {

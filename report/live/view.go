@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -30,6 +31,39 @@ type Presence struct {
 	Now   time.Time
 	Held  bool // somebody holds the folder's lock on this machine
 	Known bool // whether that can be told
+
+	Jobs *Jobs // of a run on a cluster; nil: the cluster was not asked
+}
+
+// Jobs counts the jobs of a run that a cluster has.
+type Jobs struct {
+	Queued, Running int
+	Waiting         []string // why jobs wait
+	Err             error    // the cluster gave no answer
+}
+
+// words are those of a run whose jobs were asked for. open is the number of steps
+// without a verdict.
+func (j Jobs) words(open int, ago string) (RunState, string) {
+	waiting := ""
+	if j.Queued > 0 {
+		waiting = fmt.Sprintf("%s queued (%s)", text.Count(j.Queued, "job"), strings.Join(j.Waiting, ", "))
+	}
+
+	switch {
+	case j.Err != nil:
+		return RunWaits, fmt.Sprintf("unknown, last sign %s: %v", ago, j.Err)
+	case j.Running > 0 && j.Queued > 0:
+		return RunActive, fmt.Sprintf("running: %s, %s", text.Count(j.Running, "job"), waiting)
+	case j.Running > 0:
+		return RunActive, "running: " + text.Count(j.Running, "job")
+	case j.Queued > 0:
+		return RunWaits, "queued: " + waiting
+	case open > 0:
+		return RunDead, fmt.Sprintf("ended: no job is left, and %s without a verdict; to go on: bench resume",
+			text.Count(open, "step"))
+	}
+	return RunEnded, "ended"
 }
 
 // View is all that is shown of a run at one moment, in words.
@@ -171,6 +205,10 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	ago := "never"
 	if !last.IsZero() {
 		ago = lasting(p.Now.Sub(last).Seconds()) + " ago"
+	}
+
+	if p.Jobs != nil {
+		return p.Jobs.words(b.open(), ago)
 	}
 
 	switch {

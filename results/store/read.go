@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/benchrig/bench/results"
 )
@@ -13,6 +14,27 @@ import (
 // Read reads the run folder dir. Runs that were killed read like others;
 // folders of a newer format, and folders that are no runs, are errors.
 func Read(dir string) (*results.Run, error) {
+	return readRun(dir, func(*results.Manifest) error { return nil })
+}
+
+// ReadGroup is Read of the one group that pick chooses: its steps, and what its jobs
+// have left. However large the run, a job reads no more than what concerns it.
+func ReadGroup(dir string, pick func(*results.Manifest) (results.Group, error)) (*results.Run, error) {
+	return readRun(dir, func(m *results.Manifest) error {
+		group, err := pick(m)
+		if err != nil {
+			return err
+		}
+		m.Groups = []results.Group{group}
+		m.Planned = slices.DeleteFunc(m.Planned, func(ref results.StepRef) bool {
+			return !slices.Contains(group.Steps, ref.ID)
+		})
+		return nil
+	})
+}
+
+// readRun reads a run folder after narrow has left in the manifest what is wanted.
+func readRun(dir string, narrow func(*results.Manifest) error) (*results.Run, error) {
 	folder, err := Open(dir)
 	if err != nil {
 		return nil, err
@@ -20,6 +42,9 @@ func Read(dir string) (*results.Run, error) {
 
 	run := &results.Run{Dir: dir}
 	if err := readVersioned(folder.Manifest(), &run.Manifest); err != nil {
+		return nil, err
+	}
+	if err := narrow(&run.Manifest); err != nil {
 		return nil, err
 	}
 	run.Environment = readOptional(run, folder.Environment(), results.EnvironmentName)

@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/results"
+)
+
+// A node is bad after two failures in a row; where nothing works anywhere, no more
+// than one node is to blame.
+func TestBadNodes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		told string // by node: f a quick failure, o a success
+		want string
+	}{
+		{"nothing", "", ""},
+		{"one failure", "n1:f n2:o", ""},
+		{"two in a row", "n1:ff n2:o", "n1"},
+		{"a success between", "n1:fof n2:o", ""},
+		{"a success before", "n1:off n2:", "n1"},
+		{"the first node to fail", "n1:ff n2:f", "n1"},
+		{"the scenario", "n1:ff n2:ff n3:f", ""},
+		{"two bad ones of three", "n1:ff n2:ff n3:o", "n1 n2"},
+		{"a name that is no folder", "../n1:ff n2:o", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := t.TempDir()
+			at := time.Now().Add(-time.Hour)
+			for _, node := range strings.Fields(c.told) {
+				name, story, _ := strings.Cut(node, ":")
+				for i, what := range story {
+					file, err := "failed-1-"+string(rune('0'+i)), error(nil)
+					if what == 'o' {
+						file, err = okName, noteSuccess(run, name)
+					} else {
+						err = noteFailure(run, name, "1-"+string(rune('0'+i)), "no GPU")
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					at = at.Add(time.Second)
+					_ = os.Chtimes(filepath.Join(nodeDir(run, name), file), at, at) // nothing where the name was refused
+				}
+			}
+
+			bad := badNodes(run)
+			if got := strings.Join(slices.Sorted(maps.Keys(bad)), " "); got != c.want {
+				t.Errorf("badNodes = %v, want %q", bad, c.want)
+			}
+			for node, why := range bad {
+				if !strings.Contains(why, "no GPU") {
+					t.Errorf("node %s is bad because %q, want the reason of its jobs", node, why)
+				}
+			}
+		})
+	}
+}
+
+// Jobs that have left the queue with steps left are noted once, and not those that
+// the user took out of it.
+func TestLostJobs(t *testing.T) {
+	groups := []results.Group{{ID: "g001", Steps: []string{"a"}}, {ID: "g002", Steps: []string{"b"}}, {ID: "g003", Steps: []string{"c"}}}
+	step := func(id string, state results.StepState, verdict results.Verdict, f *results.Failure) results.Step {
+		return results.Step{State: state, Result: &results.Result{Step: results.StepRef{ID: id}, Verdict: verdict, Failure: f}}
+	}
+	run := &results.Run{
+		Manifest: results.Manifest{Groups: groups},
+		Steps: []results.Step{
+			step("a", results.StepDone, results.OK, nil),
+			step("b", results.StepDone, results.Failed, results.Failf(results.FailInterrupted, "time")),
+			step("c", results.StepPending, results.NotRun, results.Failf(results.FailInterrupted, "not yet")),
+		},
+		Events: []results.Event{{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: "7", Groups: []string{"g001", "g002", "g003"}}}},
+	}
+	lost := func() string {
+		var names []string
+		for _, end := range lostJobs(run, map[string]slurm.Job{"g003": {State: "RUNNING"}}) {
+			names = append(names, end.Group)
+		}
+		return strings.Join(names, " ")
+	}
+
+	if got := lost(); got != "g002" {
+		t.Errorf("lost = %q, want the one that was interrupted and is not queued", got)
+	}
+	end := lostJobs(run, nil)[0]
+	run.Events = append(run.Events, results.Event{Kind: results.JobEnded, Job: &end})
+	if got := lost(); got != "" {
+		t.Errorf("lost = %q after it was noted", got)
+	}
+	run.Events = append(run.Events, results.Event{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: "8", Groups: []string{"g002"}}})
+	if got := lost(); got != "g002" {
+		t.Errorf("lost = %q, want the job of the second array", got)
+	}
+	run.Events = append(run.Events, results.Event{Kind: results.JobsCanceled})
+	if got := lost(); got != "" {
+		t.Errorf("lost = %q after it was canceled", got)
+	}
+}
