@@ -59,7 +59,7 @@ func newLoadProgress(e env, quiet bool) *loadProgress {
 }
 
 func (p *loadProgress) update(u load.Progress) {
-	if p.quiet || !p.e.errTTY && time.Since(p.last) < plainPeriod {
+	if p.quiet || !p.e.errTTY && time.Since(p.last) < progress.PlainPeriod {
 		return
 	}
 	p.last, p.anything = time.Now(), true

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/progress"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/text"
@@ -84,10 +85,9 @@ type runView struct {
 func (e env) show(ctx context.Context, r session.Running) (context.Context, session.Shown) {
 	shown, view := watchRun(ctx, e, r.Folder, r.Live, r.Control)
 	ctx, stop := watchSignals(ctx, shown, r.Log, r.KillNow)
-	updates := newProgress(shown, r.Log, r.Folder.Dir())
-	updates.hidden = view.shown
+	updates := progress.New(shown.Stderr, shown.errTTY, r.Log, r.Folder.Dir(), view.shown)
 	return ctx, session.Shown{
-		Process: shown.Process, Observe: updates.observe, Waiting: updates.waiting,
+		Process: shown.Process, Observe: updates.Observe, Waiting: updates.Waiting,
 		Close: func() { stop(); view.close() },
 	}
 }

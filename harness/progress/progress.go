@@ -1,7 +1,13 @@
-package main
+// Package progress writes what happens in a run as lines.
+//
+// What goes in: updates of the runner, what live.json says, a log. What comes out:
+// a line for each event, the same as JSON in the log, and on a terminal a line that
+// is rewritten while requests run. It decides nothing and never fails a run.
+package progress
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -16,15 +22,14 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// plainPeriod is how often a running step is reported where lines cannot be
+// PlainPeriod is how often a running step is reported where lines cannot be
 // rewritten.
-const plainPeriod = 10 * time.Second
+const PlainPeriod = 10 * time.Second
 
-// progress tells the user what happens: a line for each event on stderr, the
-// same as JSON in bench.log, and, on a terminal, a line that is rewritten
-// while requests run.
-type progress struct {
-	e             env
+// Progress tells the user what happens. It is safe for concurrent use.
+type Progress struct {
+	out           io.Writer
+	terminal      bool // lines can be rewritten
 	log           zerolog.Logger
 	began         time.Time // of the current launch
 	lastPlain     time.Time
@@ -36,12 +41,15 @@ type progress struct {
 	head string     // which step of how many
 }
 
-func newProgress(e env, log zerolog.Logger, dir string) *progress {
-	fmt.Fprintf(e.Stderr, "results: %s\n", dir)
-	return &progress{e: e, log: log}
+// New tells of the run in dir on out; terminal says that lines there can be
+// rewritten. While hidden reports true, what goes on is shown otherwise.
+func New(out io.Writer, terminal bool, log zerolog.Logger, dir string, hidden func() bool) *Progress {
+	fmt.Fprintf(out, "results: %s\n", dir)
+	return &Progress{out: out, terminal: terminal, log: log, hidden: hidden}
 }
 
-func (p *progress) observe(u status.Update) {
+// Observe tells of an event.
+func (p *Progress) Observe(u status.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -85,53 +93,53 @@ func (p *progress) observe(u status.Update) {
 	}
 }
 
-// waiting tells of what takes long and has no requests to count. It is called
+// Waiting tells of what takes long and has no requests to count. It is called
 // once a second.
-func (p *progress) waiting(l results.Live) {
+func (p *Progress) Waiting(l results.Live) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	const worth = 2 // seconds, where the line can be rewritten
 	switch {
 	case l.Phase == results.LiveMeasuring && l.Requests != nil, p.hidden != nil && p.hidden():
-	case p.e.errTTY && l.PhaseS >= worth:
-		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s %s", p.head, text.Clean(live.Line(l)))
+	case p.terminal && l.PhaseS >= worth:
+		fmt.Fprintf(p.out, "\r\x1b[K%s %s", p.head, text.Clean(live.Line(l)))
 		p.rewriting = true
-	case !p.e.errTTY && l.PhaseS >= plainPeriod.Seconds() && time.Since(p.lastPlain) >= plainPeriod:
-		fmt.Fprintf(p.e.Stderr, "%s %s\n", p.head, text.Clean(live.Line(l)))
+	case !p.terminal && l.PhaseS >= PlainPeriod.Seconds() && time.Since(p.lastPlain) >= PlainPeriod:
+		fmt.Fprintf(p.out, "%s %s\n", p.head, text.Clean(live.Line(l)))
 		p.lastPlain = time.Now()
 	}
 }
 
-func (p *progress) line(u status.Update, format string, args ...any) {
+func (p *Progress) line(u status.Update, format string, args ...any) {
 	line := text.Clean(fmt.Sprintf(format, args...)) // messages hold words of servers and tools
 	if p.rewriting {
-		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
+		fmt.Fprint(p.out, "\r\x1b[K")
 		p.rewriting = false
 	}
-	fmt.Fprintln(p.e.Stderr, line)
+	fmt.Fprintln(p.out, line)
 	entry := p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID)
 	entry.Msg(line)
 	p.lastPlain = time.Now()
 }
 
-func (p *progress) running(step string, u status.Update) {
+func (p *Progress) running(step string, u status.Update) {
 	shown := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed,
 		u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
 	if p.hidden != nil && p.hidden() {
 		return
 	}
-	if p.e.errTTY {
-		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s", shown)
+	if p.terminal {
+		fmt.Fprintf(p.out, "\r\x1b[K%s", shown)
 		p.rewriting = true
 		return
 	}
-	if time.Since(p.lastPlain) >= plainPeriod {
+	if time.Since(p.lastPlain) >= PlainPeriod {
 		p.line(u, "%s", shown)
 	}
 }
 
 // hook tells of a hook that did not do what it should, and notes the others.
-func (p *progress) hook(u status.Update) {
+func (p *Progress) hook(u status.Update) {
 	h := u.Hook
 	what := fmt.Sprintf("%s %s (%s)", h.When, h.Name, h.Level)
 	switch {
