@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrig/bench/harness/progress"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/report/detail"
