@@ -45,8 +45,9 @@ const (
 func (g grant) machine(p machine.Process) func(gpu.Inventory, string) plan.Machine {
 	return func(inventory gpu.Inventory, self string) plan.Machine {
 		machine := machine.MachineOf(inventory, self)
-		visible, notes := gpu.VisibleTo(grantVars(p, inventory.Vendor()), inventory)
-		for _, note := range notes {
+		limits := gpu.LimitsOf(grantVars(p, inventory.Vendor()), p.GPUOptions(), inventory)
+		visible := limits.Devices
+		for _, note := range limits.Notes {
 			fmt.Fprintf(p.Stderr, "note: %s\n", note)
 		}
 		machine.Granted, machine.Nodes = []int{}, g.nodes
@@ -89,7 +90,7 @@ func granted(inventory gpu.Inventory, machine plan.Machine) gpu.Inventory {
 // GrantedTo leaves the GPUs in an inventory that the job may use.
 func GrantedTo(p machine.Process) func(gpu.Inventory) gpu.Inventory {
 	return func(inventory gpu.Inventory) gpu.Inventory {
-		inventory.GPUs, _ = gpu.VisibleTo(grantVars(p, inventory.Vendor()), inventory)
+		inventory.GPUs = gpu.LimitsOf(grantVars(p, inventory.Vendor()), p.GPUOptions(), inventory).Devices
 		return inventory
 	}
 }

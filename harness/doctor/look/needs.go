@@ -45,8 +45,7 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 
 // variants asks of every variant for its program and its GPUs.
 func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
-	vendor := v.GPUs.Vendor()
-	machine := plan.Machine{Self: l.Process.Self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
+	machine := l.Process.MachineOf(v.GPUs, l.Process.Self)
 	plan, err := plan.New(sc, machine)
 	if err != nil {
 		return []doctor.Need{{What: "plan", Text: err.Error()}}
