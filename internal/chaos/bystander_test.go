@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/internal/stranger"
 	"github.com/benchrig/bench/launchers"
@@ -39,6 +41,8 @@ func (w *world) startBystanders() {
 	neighbour := healthy("vllm")
 	neighbour.Port = strconv.Itoa(w.port + 1)
 	w.bystander("a server on the next port", w.serverArgs(), neighbour.Env())
+	w.docker(fakecontainer.Config{})
+	w.startForeignContainer()
 	w.startStranger()
 	w.awaitListener(w.port + 1)
 }
@@ -50,8 +54,10 @@ func (w *world) startStranger() {
 	w.stranger = stranger.Config{
 		Shm: "/dev/shm", ID: w.id, Dir: dir, Port: w.port + 3,
 		Ready: filepath.Join(dir, "ready"), Noticed: filepath.Join(dir, "noticed"),
+		// memory of a GPU where the world has some, and a container
+		Kept: append(w.boxes(), w.path("machine", "sys/class/kfd/kfd/proc/PID")),
 	}
-	w.bystander("a stranger's program", nil, w.stranger.Env())
+	w.strangerPID = w.bystander("a stranger's program", nil, w.stranger.Env()).Process.Pid
 	w.t.Cleanup(func() {
 		for _, name := range w.stranger.Files() {
 			_ = os.Remove(filepath.Join(w.stranger.Shm, name))
@@ -125,6 +131,10 @@ func (w *world) unharmed() {
 	}
 	if noticed, err := os.ReadFile(w.stranger.Noticed); err == nil {
 		w.t.Errorf("the stranger noticed us: %s", noticed)
+	}
+	foreign, err := os.ReadFile(filepath.Join(w.stranger.Kept[0], "box.json"))
+	if err != nil || !strings.Contains(string(foreign), `"Running":true`) {
+		w.t.Errorf("the container of another run was ended: %v", err)
 	}
 	if !answers(w.port + 1) {
 		w.t.Errorf("nothing listens on the next port any more")

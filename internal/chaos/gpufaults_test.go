@@ -21,7 +21,10 @@ const (
 // lost: never.
 func (w *world) gpus(freeAfter time.Duration) *fakegpu.Machine {
 	w.t.Helper()
-	machine, err := fakegpu.New(w.path("machine"), 1)
+	machine, err := fakegpu.New(w.path("machine"), 2)
+	if err == nil { // the other GPU is a stranger's
+		err = machine.HoldVRAM(w.strangerPID, 1, strangerBytes)
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,7 +138,9 @@ func memoryFaults() []fault {
 			}), good: notRun, why: results.FailNoProof, after: headline("memory is not free"),
 		},
 		{
-			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it", scenario: onGPU(nil),
+			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it",
+			// so much that the next server fits beside it
+			scenario: lay(onGPU(nil), block{"server": block{"gpus": 1, "args": block{"gpu-memory-utilization": "0.5"}}}),
 			prepare: with(2*time.Second, func(machine *fakegpu.Machine, w *world) {
 				w.once(func() bool { return w.has(results.LifeStopping) }, func() { w.gpuStranger(machine) })
 			}), after: freed(true),

@@ -36,7 +36,9 @@ type world struct {
 	wrapper    []string // that bench is run by
 	bystanders []bystander
 	stranger   stranger.Config
-	meddlers   []func(context.Context)
+
+	strangerPID int
+	meddlers    []func(context.Context)
 
 	strangerOnPort bool // somebody else listens there, and keeps it
 }

@@ -1,6 +1,7 @@
 // Package stranger is a test double: somebody else's program on the machine. It
 // holds what engines hold, and looks all the time whether it still does: shared
-// memory, a semaphore, a port, sockets, a file lock, a process of its own.
+// memory, a semaphore, a port, sockets, a file lock, a process of its own, memory
+// of a GPU and a container, for which files of their fakes stand.
 //
 // What goes in: a Config in an environment variable. What comes out: a process,
 // and a line in Config.Noticed for everything that was taken from it, signals
@@ -17,6 +18,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -42,6 +44,9 @@ type Config struct {
 	Dir     string // for its sockets and its lock
 	Port    int    // that it listens on
 	Ready   string // file that is made once it holds everything
+	// files and folders of fakes that must stay once they are there: of the memory
+	// that it holds of a GPU, of its container. A last element PID is its own pid
+	Kept []string
 	Noticed string // file that it writes to when something was taken from it
 }
 
@@ -94,6 +99,7 @@ type stranger struct {
 	passed block // handed over again and again
 	child  *exec.Cmd
 	lock   *os.File
+	kept   map[string]uint64 // inodes of Kept; a file that is not there yet has none
 }
 
 // block is a file in shared memory that is mapped.
@@ -242,6 +248,28 @@ func (s *stranger) check() {
 
 	if _, err := os.Lstat(s.lock.Name()); err != nil {
 		s.notice("its lock file was taken")
+	}
+	s.checkKept()
+}
+
+// checkKept looks at the files of fakes, which come after the stranger.
+func (s *stranger) checkKept() {
+	if s.kept == nil {
+		s.kept = map[string]uint64{}
+	}
+	for _, path := range s.Kept {
+		if filepath.Base(path) == "PID" {
+			path = filepath.Join(filepath.Dir(path), strconv.Itoa(os.Getpid()))
+		}
+		inode, err := inodeOf(path)
+		known, seen := s.kept[path]
+		switch {
+		case seen && known != 0 && err != nil:
+			s.notice("%s was taken", path)
+			s.kept[path] = 0
+		case !seen && err == nil:
+			s.kept[path] = inode
+		}
 	}
 }
 
