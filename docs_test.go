@@ -77,3 +77,48 @@ func hasAnchor(t *testing.T, page, anchor string) bool {
 	}
 	return false
 }
+
+// The page on ownership names for each kind of thing tests that exist.
+func TestOwnershipNamesTests(t *testing.T) {
+	page, err := os.ReadFile("docs/ownership.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	tests := map[string]bool{}
+	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(source), -1) {
+			tests[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	rows := 0
+	_, table, _ := strings.Cut(string(page), "| kind | how we know")
+	for line := range strings.Lines(table[:strings.Index(table, "\n\n")]) {
+		named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "|---") {
+			continue
+		}
+		rows++
+		if len(named) == 0 {
+			t.Errorf("no test: %.60s", line)
+		}
+		for _, m := range named {
+			if !tests[m[1]] {
+				t.Errorf("%s does not exist: %.60s", m[1], line)
+			}
+		}
+	}
+	const kinds = 10 // at least
+	if rows < kinds {
+		t.Errorf("the table has %d rows, want at least %d", rows, kinds)
+	}
+}

@@ -39,14 +39,14 @@ const (
 
 // Config says what the stranger holds.
 type Config struct {
-	Shm     string // folder of shared memory
-	ID      string // makes names unlike those of other strangers
-	Dir     string // for its sockets and its lock
-	Port    int    // that it listens on
-	Ready   string // file that is made once it holds everything
+	Shm   string // folder of shared memory
+	ID    string // makes names unlike those of other strangers
+	Dir   string // for its sockets and its lock
+	Port  int    // that it listens on
+	Ready string // file that is made once it holds everything
 	// files and folders of fakes that must stay once they are there: of the memory
 	// that it holds of a GPU, of its container. A last element PID is its own pid
-	Kept []string
+	Kept    []string
 	Noticed string // file that it writes to when something was taken from it
 }
 
