@@ -48,6 +48,9 @@ func (a *Again) Check(ctx context.Context, o Options) (*versus.MachineCheck, err
 		b.Problems = append(b.Problems, problem.Error())
 	}
 
+	if lacking := versus.LackingGPUs(from, environment); lacking != "" {
+		b.Problems = append(b.Problems, lacking)
+	}
 	for _, f := range b.Facts {
 		if f.State == versus.FactMissing {
 			b.Problems = append(b.Problems, f.What+" is not there")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -49,5 +50,68 @@ func TestEqualOutputs(t *testing.T) {
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: EqualOutputs = %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// Repeats with prompts of their own are compared with those that had the same.
+func TestReproducedRepeatsArePaired(t *testing.T) {
+	cell := func(hashes ...string) compare.Cell {
+		c := compare.Cell{Variant: "a", Point: "c1"}
+		for i, hash := range hashes {
+			c.Counted = append(c.Counted, &results.Result{
+				Verdict: results.OK, Step: results.StepRef{Repeat: i + 1}, Asked: results.Asked{DatasetSHA256: hash},
+			})
+		}
+		c.Steps = c.Counted
+		return c
+	}
+	for _, tt := range []struct {
+		name         string
+		origin, here compare.Cell
+		counted      [2]int
+		notes        int
+	}{
+		{"all the same", cell("x", "y"), cell("y", "x"), [2]int{2, 2}, 0},
+		{"one lacks here", cell("x", "y", "z"), cell("x", "z"), [2]int{2, 2}, 1},
+		{"one more on each side", cell("x", "y"), cell("x", "z"), [2]int{1, 1}, 2},
+		{"none shared", cell("x", "y"), cell("z"), [2]int{2, 1}, 0},
+		{"not told", cell("", ""), cell("z"), [2]int{2, 1}, 0},
+		{"one not told", cell("x", ""), cell("x"), [2]int{2, 1}, 0},
+	} {
+		origin, here, notes := pairedByPrompts(tt.origin, tt.here)
+		if got := [2]int{len(origin.Counted), len(here.Counted)}; got != tt.counted || len(notes) != tt.notes {
+			t.Errorf("%s: %v counted, notes %q; want %v and %d notes", tt.name, got, notes, tt.counted, tt.notes)
+		}
+	}
+}
+
+func TestLackingGPUs(t *testing.T) {
+	run := &results.Run{Steps: []results.Step{{Result: &results.Result{
+		Step: results.StepRef{ID: "tp4_c1_r1"}, Servers: []results.Server{{GPUs: []int{0, 1}}, {GPUs: []int{2, 3}}},
+	}}}}
+	const two = `{"gpu": {"gpus": [{}, {}]}}`
+	if got, want := LackingGPUs(run, []byte(two)), "the servers of tp4_c1_r1 had 4 GPUs, and this machine has 2"; got != want {
+		t.Errorf("LackingGPUs = %q, want %q", got, want)
+	}
+	if got := LackingGPUs(run, []byte(`{"gpu": {"gpus": [{}, {}, {}, {}]}}`)); got != "" {
+		t.Errorf("LackingGPUs where there are enough = %q", got)
+	}
+	run.Steps[0].Result.Simulated = true
+	if got := LackingGPUs(run, []byte(two)); got != "" {
+		t.Errorf("LackingGPUs of the simulator = %q", got)
+	}
+}
+
+// A step that failed before a server answered is neither simulated nor real.
+func TestFailedStepIsOfNeitherKind(t *testing.T) {
+	failed := compare.Cell{Steps: []*results.Result{{Verdict: results.Failed}}}
+	sound := &results.Result{Verdict: results.OK, Simulated: true}
+	simulated := compare.Cell{Steps: []*results.Result{sound}, Counted: []*results.Result{sound}}
+	if why := kindDiffers(simulated, failed); why != "" {
+		t.Errorf("kindDiffers of a failed step = %q, want nothing", why)
+	}
+	engine := &results.Result{Verdict: results.OK}
+	if why := kindDiffers(simulated, compare.Cell{Steps: []*results.Result{engine}, Counted: []*results.Result{engine}}); why == "" {
+		t.Error("kindDiffers of simulated and real = nothing")
 	}
 }

@@ -139,6 +139,8 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 		return c
 	}
 
+	origin, here, notes = pairedByPrompts(origin, here)
+	c.Notes = append(c.Notes, notes...)
 	c.Notes = append(c.Notes, sideRemarks("origin", m.base)...)
 	c.Notes = append(c.Notes, sideRemarks("here", m.with)...)
 	for _, f := range figures {
@@ -152,6 +154,32 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 	}
 
 	return c
+}
+
+// pairedByPrompts leaves the repeats of each side whose prompts the other has
+// too: where each repeat has prompts of its own, one that is lacking here would
+// otherwise be compared with another's. Of sides that share none, or do not tell,
+// nothing is left out.
+func pairedByPrompts(origin, here compare.Cell) (compare.Cell, compare.Cell, []string) {
+	var notes []string
+	shared := func(side string, c compare.Cell, with []string) compare.Cell {
+		counted := slices.DeleteFunc(slices.Clone(c.Counted), func(r *results.Result) bool {
+			return r.Asked.DatasetSHA256 != "" && !slices.Contains(with, r.Asked.DatasetSHA256)
+		})
+		if left := len(c.Counted) - len(counted); left > 0 && len(counted) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %s left out, whose prompts the other side has not", side,
+				text.Count(left, "repeat")))
+			c.Counted = counted
+		}
+		return c
+	}
+
+	ours, theirs := promptHashes(origin), promptHashes(here)
+	if len(ours) == 0 || len(theirs) == 0 {
+		return origin, here, nil
+	}
+	origin, here = shared("origin", origin, theirs), shared("here", here, ours)
+	return origin, here, notes
 }
 
 func sideRemarks(side string, c compare.Cell) []string {

@@ -214,3 +214,23 @@ func (b *MachineCheck) Counts() map[FactState]int {
 	}
 	return counts
 }
+
+// LackingGPUs says that a step of a run had more GPUs than this machine has; "":
+// none had.
+func LackingGPUs(origin *results.Run, here json.RawMessage) string {
+	most, step := 0, ""
+	for _, s := range origin.Steps {
+		used := 0
+		for _, server := range s.Result.Servers {
+			used += len(server.GPUs)
+		}
+		if used > most && !s.Result.Simulated && len(origin.Manifest.Groups) == 0 {
+			most, step = used, s.Result.Step.ID
+		}
+	}
+
+	if has := len(devicesOf(here).GPU.GPUs); most > has {
+		return fmt.Sprintf("the servers of %s had %s, and this machine has %d", step, text.Count(most, "GPU"), has)
+	}
+	return ""
+}
