@@ -86,11 +86,13 @@ func printReport(e env, dir string, o reportOptions) error {
 		return usageError(err)
 	}
 	if o.write {
-		if err := page.WriteFiles(run); err != nil {
-			return err
-		}
+		err = page.WriteFiles(run) // the table is printed even if nothing can be written
 	}
+	return errors.Join(err, printForm(e, run, o))
+}
 
+// printForm prints a run that was read as asked for.
+func printForm(e env, run *results.Run, o reportOptions) error {
 	if o.html != "" {
 		return writePage(o, run)
 	}

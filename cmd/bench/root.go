@@ -24,7 +24,8 @@ const exitCodes = `bench ends with one of these exit codes:
   3    the run ended, but steps failed or were not run; doctor and clean
        --dry-run: something was found
   4    compare: a condition of --fail-if holds; reproduce: a figure differs
-  130  interrupted; what was measured is in the results folder`
+  130  interrupted; what was measured is in the results folder
+  134  bench itself crashed (SIGABRT): no memory or threads left, or a bug`
 
 func newRootCommand(e env) *cobra.Command {
 	root := &cobra.Command{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -121,11 +123,9 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 	asJSON bool,
 ) error {
 	outcome, err := s.Measure(ctx, folder, resume)
+	err = errors.Join(err, printReport(e, folder.Dir(), reportOptions{write: true, asJSON: asJSON}))
 	if err != nil {
-		return err
-	}
-	if err := printReport(e, folder.Dir(), reportOptions{write: true, asJSON: asJSON}); err != nil {
-		return err
+		return unwritten(err)
 	}
 	if outcome.Ended != nil {
 		fmt.Fprintf(e.Stderr, "bench: the run ended early: %s\n", outcome.Ended.Error())
@@ -135,6 +135,15 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 	}
 
 	return exitOf(outcome)
+}
+
+// unwritten gives an error of the record keeping its exit code: of a run on a full
+// disk, steps are missing.
+func unwritten(err error) error {
+	if results.WriteFailure(err).Class == results.FailDisk {
+		return codeError{exitStepsFailed, fmt.Errorf("%w: free some space; 'bench resume' goes on", err)}
+	}
+	return err
 }
 
 // exitOf gives the outcome of a run its exit code.

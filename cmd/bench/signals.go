@@ -19,7 +19,7 @@ import (
 func watchSignals(ctx context.Context, e env, log zerolog.Logger, killNow func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP, unix.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		asked := 0

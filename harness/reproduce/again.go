@@ -125,6 +125,8 @@ func (a *Again) Measure(ctx context.Context, o Options, path string) (*store.Fol
 		return nil, session.Outcome{}, err
 	}
 
+	a.From.dropUnpacked(folder.Dir()) // before anything that may be killed takes hours
+
 	frozen, err := plan.OpenFrozen(folder.Dir())
 	if err != nil {
 		return nil, session.Outcome{}, err

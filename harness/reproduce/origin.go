@@ -11,11 +11,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/internal/usage"
@@ -148,7 +151,8 @@ func openBundle(ctx context.Context, o Options, path string) (*Origin, error) {
 	}
 	defer func() { _ = r.Close() }() // it was only read
 
-	temp, err := os.MkdirTemp("", "bench-reproduce-")
+	removeStale(os.TempDir())
+	temp, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", tempName, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +177,41 @@ func openBundle(ctx context.Context, o Options, path string) (*Origin, error) {
 	}
 
 	return f, nil
+}
+
+// tempName is how the names of unpacked bundles begin; the pid of their program
+// follows.
+const tempName = "bench-reproduce-"
+
+// removeStale removes what programs that were killed had unpacked: folders of this
+// user whose program has ended.
+func removeStale(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), tempName)
+		number, _, _ := strings.Cut(rest, "-")
+		pid, err := strconv.Atoi(number)
+		info, statErr := e.Info()
+		if !ours || err != nil || statErr != nil || !info.IsDir() {
+			continue
+		}
+		stat, known := info.Sys().(*syscall.Stat_t)
+		if known && int(stat.Uid) == os.Getuid() && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // the next one tries again
+		}
+	}
+}
+
+// dropUnpacked removes what was unpacked of a bundle; its prompts are in another
+// folder by now.
+func (f *Origin) dropUnpacked(prompts string) {
+	if f.temp != "" {
+		_ = os.RemoveAll(f.temp) // a copy
+		f.temp, f.prompts = "", prompts
+	}
 }
 
 func hashOf(path string) (string, error) {

@@ -136,6 +136,7 @@ func interruptions() []ordeal {
 		{"crash", "Ctrl-C when a server is ready", keeps, interrupted(slowly, nil, results.LifeReady, 0, syscall.SIGINT, "failed, not run")},
 		{"crash", "Ctrl-C under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGINT, "failed, not run")},
 		{"crash", "Ctrl-C while a server stops", keeps, interrupted(draining, nil, results.LifeStopping, 500*time.Millisecond, syscall.SIGINT, "ok, not run")},
+		{"crash", "SIGQUIT under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGQUIT, "failed, not run")},
 		{"crash", "SIGTERM under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGTERM, "failed, not run")},
 		{"hang", "Ctrl-C twice while a server drains", "SIGKILL at once instead of a grace of a minute; exit code 130", func(w *world) {
 			night := w.night(func(c *engine) { c.Drain = time.Minute }, block{"server": block{"stop": block{"grace": "60s"}}})

@@ -171,6 +171,11 @@ func resourceFaults() []fault {
 			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
 		},
 		{
+			stage: serve, kind: "flood", name: "no inode is left in the middle of a step", needs: mounts, prepare: fewInodes,
+			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}}, engine: request(fakeengine.FaultSlow),
+			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
+		},
+		{
 			stage: "load", kind: "flood", name: "100 MB of log above disk.max-log", engine: func(c *engine) { c.Flood = 100 << 20 },
 			scenario: block{"disk": block{"max-log": "1MiB"}}, after: smallLogs,
 		},
@@ -222,6 +227,25 @@ func smallDisk(w *world) {
 		}
 		for chunk := make([]byte, 1); err == nil; {
 			_, err = file.Write(chunk)
+		}
+	})
+}
+
+// fewInodes uses up the inodes of the results' file system in the middle of a step.
+func fewInodes(w *world) {
+	if err := os.Mkdir(w.path("results"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := syscall.Mount("none", w.path("results"), "tmpfs", 0, "size=64m,nr_inodes=200"); err != nil {
+		w.t.Skipf("mount a small disk: %v", err)
+	}
+	w.t.Cleanup(func() { _ = syscall.Unmount(w.path("results"), syscall.MNT_DETACH) })
+	w.once(func() bool { return w.has(results.StepStarted) }, func() {
+		time.Sleep(300 * time.Millisecond)
+		for i := 0; ; i++ {
+			if err := os.WriteFile(w.path("results", "filler"+itoa(i)), nil, 0o600); err != nil {
+				return
+			}
 		}
 	})
 }

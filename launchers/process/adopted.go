@@ -28,6 +28,7 @@ var adopting atomic.Bool
 // looked for.
 func Main(run func() int) int {
 	limitMemory()
+	crashBySignal()
 	adopting.Store(unix.Gettid() == os.Getpid() && os.Setenv(helperVariable, strconv.Itoa(os.Getpid())) == nil)
 
 	code := make(chan int)

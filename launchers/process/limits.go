@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchrig/bench/internal/proc"
 )
 
@@ -64,4 +66,24 @@ func offerToKernel(pid int) {
 		return
 	}
 	_ = os.WriteFile(path, []byte(strconv.Itoa(killFirst)), 0) //nolint:errcheck // see above
+}
+
+// coreLimit is the limit of core dumps that this program was started with.
+var coreLimit unix.Rlimit
+
+// crashBySignal has this program end by a signal, and not with exit code 2, where
+// it runs out of memory or threads or has a bug: 2 says that nothing was started.
+// It leaves no core dump, which would hold secrets; what it starts may leave one.
+func crashBySignal() {
+	debug.SetTraceback("crash")
+	if unix.Getrlimit(unix.RLIMIT_CORE, &coreLimit) == nil {
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Max: coreLimit.Max}) // with one it is as before
+	}
+}
+
+// allowCore gives a process the limit of core dumps that this program had.
+func allowCore(pid int) {
+	if coreLimit.Cur > 0 {
+		_ = unix.Prlimit(pid, unix.RLIMIT_CORE, &coreLimit, nil) // without dumps it runs as well
+	}
 }

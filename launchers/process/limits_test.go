@@ -3,8 +3,10 @@ package process
 import (
 	"math"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/benchrig/bench/internal/fakeengine"
@@ -38,3 +40,25 @@ func TestLimitMemory(t *testing.T) {
 		t.Errorf("memory limit %d, want a part of %d", got, all)
 	}
 }
+
+// A crash of this program is told apart from exit code 2, which says that nothing
+// was started; it leaves no core dump, and what it starts may leave one.
+func TestCrashEndsBySignal(t *testing.T) {
+	const variable = "PROCESS_TEST_CRASH"
+	if os.Getenv(variable) != "" {
+		crashBySignal()
+		debug.SetMaxStack(1 << 16)
+		deep(0)
+	}
+
+	child := exec.Command(os.Args[0], "-test.run=TestCrashEndsBySignal") //nolint:gosec // this program itself
+	child.Env, child.Dir = append(os.Environ(), variable+"=1"), t.TempDir()
+	_ = child.Run()
+	status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() || status.Signal() != syscall.SIGABRT || status.CoreDump() {
+		t.Errorf("the program ended with %v, want SIGABRT and no core dump", child.ProcessState)
+	}
+}
+
+// deep calls itself until the stack is used up.
+func deep(n int) int { return deep(n+1) + 1 }

@@ -176,6 +176,7 @@ func (p *Process) live(started chan<- error) {
 	err := p.cmd.Start()
 	if err == nil {
 		offerToKernel(p.cmd.Process.Pid)
+		allowCore(p.cmd.Process.Pid)
 	}
 	started <- err
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/benchrig/bench/results"
 )
 
 // Reader reads a bundle, whoever made it. What it gives out agrees with the
@@ -70,7 +72,75 @@ func NewReader(in io.ReaderAt, size int64) (*Reader, error) {
 		return nil, fmt.Errorf("%s: %w", IndexName, err)
 	}
 
-	return r, r.matchIndex()
+	if err := r.matchIndex(); err != nil {
+		return nil, err
+	}
+	return r, r.checkManifest()
+}
+
+// maxManifest bounds the manifest: that of a run of 100,000 steps has a tenth.
+const maxManifest = 256 << 20
+
+// checkManifest refuses a manifest that plans a step twice: whoever reads the run
+// would go through the same files again and again.
+func (r *Reader) checkManifest() error {
+	f, there := r.files[results.ManifestName]
+	switch {
+	case !there:
+		return nil
+	case f.UncompressedSize64 > maxManifest:
+		return fmt.Errorf("%s has %d bytes, more than the %d that one may have", results.ManifestName,
+			f.UncompressedSize64, int64(maxManifest))
+	}
+
+	in, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", results.ManifestName, err)
+	}
+	defer func() { _ = in.Close() }() // it was only read
+
+	if id := plannedTwice(json.NewDecoder(in)); id != "" {
+		return fmt.Errorf("%s plans step %q twice", results.ManifestName, id)
+	}
+	return nil
+}
+
+// plannedTwice is the first step that a manifest plans twice; "" if there is none,
+// or the text is no manifest, which others say.
+func plannedTwice(text *json.Decoder) string {
+	seen := map[string]bool{}
+	for depth, planned := 0, false; ; {
+		token, err := text.Token()
+		if err != nil {
+			return ""
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 1 {
+			planned = token == "planned"
+		}
+		if !planned || depth != 2 {
+			continue
+		}
+
+		for text.More() {
+			var step struct {
+				ID string `json:"id"`
+			}
+			if text.Decode(&step) != nil {
+				return ""
+			}
+			if seen[step.ID] {
+				return step.ID
+			}
+			seen[step.ID] = true
+		}
+		planned = false
+	}
 }
 
 // Close closes the file of a bundle that Open opened.

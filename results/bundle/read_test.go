@@ -107,6 +107,7 @@ func TestReaderRefuses(t *testing.T) {
 		{"not in the archive", archive(t, good, func(i *Index) { i.Members = append(i.Members, Member{Name: "b"}) }), "which the archive lacks"},
 		{"listed twice", archive(t, good, func(i *Index) { i.Members = append(i.Members, i.Members[0]) }), "twice"},
 		{"another length", archive(t, good, func(i *Index) { i.Members[0].Bytes = 3 }), "2 bytes in the archive, 3 by the index"},
+		{"one step many times", archive(t, []entry{{name: "manifest.json", text: `{"x": [{"planned": 1}], "planned": [{"id": "s"}` + strings.Repeat(`, {"id": "s"}`, 3_000_000) + "]}"}}, nil), `plans step "s" twice`},
 		{"newer", archive(t, good, func(i *Index) { i.Format = 2 }), "use a newer bench"},
 		{"no version", archive(t, good, func(i *Index) { i.Format = 0 }), "no bundle_version"},
 	}

@@ -27,6 +27,12 @@ func damaged(t *testing.T, damage func(dir string)) *results.Run {
 	if err := f.WriteJSON(results.EnvironmentName, map[string]string{"bench": "v"}); err != nil {
 		t.Fatal(err)
 	}
+	type life struct {
+		Steps []results.StepRef `json:"steps"`
+	}
+	if err := f.WriteJSON(results.PlanName, map[string][]life{"lives": {{refs[:1]}, {refs[1:]}}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := f.WriteManifest(results.Manifest{Scenario: "a", Run: "b", Planned: refs}); err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +99,13 @@ func TestDamageHidesNothingElse(t *testing.T) {
 		{"a link in place of a result", link("steps/x/result.json"), "symbolic link", true},
 		{"an empty environment", write("environment.json", ""), "environment.json: ", false},
 		{"a pipe in place of the environment", pipe("environment.json"), "not a plain file", false},
+		{"an empty manifest", write("manifest.json", ""), "manifest.json: ", false},
+		{"a manifest that is garbage", write("manifest.json", "\x00{"), "manifest.json: ", false},
+		{"a manifest that is cut off", write("manifest.json", `{"format_version": 1, "planned": [{"id": "x"`), "manifest.json: ", false},
+		{"a manifest of another kind", write("manifest.json", `{"format_version": 1, "planned": 7}`), "manifest.json: ", false},
+		{"a pipe in place of the manifest", pipe("manifest.json"), "manifest.json: ", false},
+		{"a manifest with a step many times", write("manifest.json", `{"format_version": 1, "planned": [{"id": "y"}, {"id": "x"}`+strings.Repeat(`, {"id": "x"}`, 300_000)+"]}"),
+			"300000 entries plan a step that stands there already", false},
 		{"a plan that is garbage", write("plan.json", "{"), "plan.json: ", false},
 		{"records that are not compressed", write("steps/x/requests.jsonl.zst", "garbage"), "requests.jsonl.zst is damaged", false},
 		{"empty telemetry", write("steps/x/telemetry.jsonl.zst", ""), "telemetry.jsonl.zst is damaged", false},

@@ -41,7 +41,7 @@ func readRun(dir string, narrow func(*results.Manifest) error) (*results.Run, er
 	}
 
 	run := &results.Run{Dir: dir}
-	if err := readVersioned(folder.Manifest(), &run.Manifest); err != nil {
+	if err := readManifest(run, folder); err != nil {
 		return nil, err
 	}
 	if err := narrow(&run.Manifest); err != nil {
