@@ -43,6 +43,9 @@ func newEngineBook(journal func(results.Event) error, from *Resume) *engineBook 
 func (b *engineBook) compare(variant string, servers []step.Server) (*results.Failure, error) {
 	info := servers[0].Info()
 	now := results.Engine{Variant: variant, Launcher: info.Launcher, Model: info.Model, Version: info.Version}
+	if c := info.Container; c != nil && c.Image != nil {
+		now.Image = c.Image.ID
+	}
 	first, known := b.first[variant]
 	if !known {
 		first, b.first[variant] = now, now
@@ -68,11 +71,14 @@ func (b *engineBook) compare(variant string, servers []step.Server) (*results.Fa
 
 func engineChanges(first, now results.Engine) []string {
 	var changes []string
+	before := first.Image
+	if before == "" { // a run that an older bench began
+		before = now.Image
+	}
+
 	for _, c := range []struct{ what, before, after string }{
-		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {
-			"launcher",
-			first.Launcher, now.Launcher,
-		},
+		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model},
+		{"launcher", first.Launcher, now.Launcher}, {"image", before, now.Image},
 	} {
 		if c.before != c.after {
 			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after,

@@ -34,4 +34,6 @@ type Engine struct {
 	Launcher string `json:"launcher"`
 	Model    string `json:"model"`   // as the server names it
 	Version  string `json:"version"` // as the server says; "" if it does not
+
+	Image string `json:"image,omitempty"` // id of its container's image; "": it has none, or it is not known
 }

@@ -33,17 +33,34 @@ func ImageKinds() []string {
 	})
 }
 
+// ExampleNames are the scenarios of Examples, without their endings.
+func ExampleNames() []string {
+	entries, _ := files.ReadDir(".") // embedded: it is there
+	var names []string
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), ".yaml"))
+	}
+	return names
+}
+
 // Template is the commented starter scenario for a launcher, whose server is in
-// a container if image says so. It validates as it is.
+// a container if image says so, or the scenario of that name among Examples. It
+// validates as it is.
 func Template(kind string, image bool) ([]byte, error) {
 	among := TemplateKinds()
 	if image {
 		among = ImageKinds()
 	}
+	if text, err := files.ReadFile(kind + ".yaml"); err == nil && !image {
+		return text, nil
+	}
 	if !slices.Contains(among, kind) {
 		hint := ""
-		if near := schema.Suggest(kind, among); near != "" {
+		if near := schema.Suggest(kind, slices.Concat(among, ExampleNames())); near != "" {
 			hint = fmt.Sprintf(", did you mean %q?", near)
+		}
+		if !image {
+			among = slices.Concat(among, ExampleNames())
 		}
 		return nil, fmt.Errorf("no template %q: there are %s%s", kind, strings.Join(among, ", "), hint)
 	}

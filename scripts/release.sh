@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds what a release consists of, without any network: static binaries for
-# linux on amd64 and arm64, archives, Debian packages and checksums in dist/.
+# linux on amd64 and arm64 (ARCHS names fewer), archives, Debian packages and
+# checksums in dist/.
 # The release workflow builds the same with GoReleaser, and RPMs and SBOMs too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +23,7 @@ dist/bench man dist/share/man
 for shell in bash zsh fish; do dist/bench completion $shell > dist/share/completion/bench.$shell; done
 gzip -9n dist/share/man/*.1
 
-for arch in amd64 arm64; do
+for arch in ${ARCHS:-amd64 arm64}; do
 	echo "== linux $arch"
 	name=bench_${version}_linux_$arch
 	mkdir -p "dist/$name"
@@ -51,11 +52,7 @@ done
 echo "== the packages work"
 arch=$(go env GOARCH)
 "dist/bench_${version}_linux_$arch/bench" version
-if command -v dpkg-deb >/dev/null; then
-	dpkg-deb -x "dist/bench_${version}_linux_$arch.deb" dist/root
-	dist/root/usr/bin/bench version
-	rm -rf dist/root
-fi
+[ ! -f "dist/bench_${version}_linux_$arch.deb" ] || scripts/package/try.sh "dist/bench_${version}_linux_$arch.deb"
 
 (cd dist && rm -rf bench share bench_*_amd64 bench_*_arm64 && sha256sum bench_* > checksums.txt)
 ls -l dist

@@ -1,6 +1,7 @@
 package versus
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -66,6 +67,7 @@ func cellChanges(base, with compare.Cell) []Change {
 	changes := RecipeChanges(base, with)
 	if b, w := WithServers(base), WithServers(with); b != nil && w != nil {
 		changes = append(changes, mapChanges("", engineFacts(b), engineFacts(w))...)
+		changes = append(changes, imageChange(b.Servers[0], w.Servers[0])...)
 	}
 
 	b, w := anyStep(base), anyStep(with)
@@ -97,6 +99,26 @@ func anyStep(c compare.Cell) *results.Result {
 func engineFacts(r *results.Result) map[string]string {
 	s := r.Servers[0]
 	return unknownOf(r.Imported != nil, map[string]string{"engine version": s.Version, "model": s.Model})
+}
+
+// imageChange tells two images apart, also under one name: a tag moves. A server
+// without an image differs by its command line already.
+func imageChange(base, with results.Server) []Change {
+	b, w := base.Container, with.Container
+	if b == nil || w == nil || b.Image == nil || w.Image == nil || b.Image.ID == w.Image.ID {
+		return nil
+	}
+	return []Change{{"image", imageText(*b.Image), imageText(*w.Image)}}
+}
+
+// imageText is the beginning of an image's digest, or of its id where no registry
+// knows it, with the version of its label.
+func imageText(image results.ImageInfo) string {
+	const enough = 12 // hexadecimal digits
+	sum := strings.TrimPrefix(cmp.Or(image.Digest, image.ID), "sha256:")
+	version := image.Labels["org.opencontainers.image.version"]
+
+	return strings.TrimSpace(sum[:min(enough, len(sum))] + " " + text.Clean(version))
 }
 
 func clientChanges(b, w *results.Result) []Change {

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs a Debian package into an empty root, runs a scenario there and removes
+# the package again. Needs root; without it the program is only unpacked and run.
+set -euo pipefail
+package=$(realpath "$1")
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+if [ "$(id -u)" != 0 ]; then
+	dpkg-deb -x "$package" "$root"
+	"$root/usr/bin/bench" version
+	exit
+fi
+
+mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/tmp" "$root/proc" "$root/dev/shm" "$root/work"
+touch "$root/var/lib/dpkg/status"
+dpkg --root="$root" --install "$package" >/dev/null
+gzip -dc "$root/usr/share/man/man1/bench-run.1.gz" | grep -q 'Run a scenario'
+
+# A mount namespace of its own: its /proc and /dev go with it.
+unshare --mount --fork bash -c '
+	set -euo pipefail
+	mount --rbind /proc "$1/proc"
+	touch "$1/dev/null" && mount --bind /dev/null "$1/dev/null"
+	inside() { env -i HOME=/work PATH=/usr/bin /usr/sbin/chroot "$1" /usr/bin/bench "${@:2}"; }
+	inside "$1" init quickstart >"$1/work/quickstart.yaml"
+	inside "$1" run /work/quickstart.yaml --plain --out /work/results \
+		--set repeats=1 --set load.num-prompts=8
+' try "$root" >"$root/out" 2>"$root/err" || { cat "$root/err"; exit 1; }
+grep -m1 . "$root/out"
+ls "$root"/work/results/*/*/report.html >/dev/null
+
+dpkg --root="$root" --remove bench >/dev/null
+[ ! -e "$root/usr/bin/bench" ]
+echo "installed, ran a scenario and was removed: $(basename "$package")"
