@@ -42,7 +42,8 @@ type Job struct {
 
 // Observer watches something beside the measured pass.
 type Observer interface {
-	// Begin is called with second 0 of the pass, before anything is sent.
+	// Begin is called with second 0 of the pass, before anything is sent. End
+	// with ctx ends the pass.
 	Begin(ctx context.Context, zero time.Time)
 	// End is called once after Begin, when the last request has ended, and adds
 	// what was seen to the result: raw samples are on disk by then. An error is

@@ -15,8 +15,8 @@ import (
 // watchdog ends a pass in which requests are outstanding and none gets a token
 // for the limit. What a server says of its health does not count.
 type watchdog struct {
-	limits  scenarios.Watchdog
-	endPass context.CancelCauseFunc
+	limits scenarios.Watchdog
+	end    func(*results.Failure)
 
 	watch *awake.Watch // for time in which nobody could look
 
@@ -34,8 +34,19 @@ func guardProgress(ctx context.Context, limits scenarios.Watchdog) (
 	guarded context.Context, observe func(load.Progress), free func(),
 ) {
 	guarded, endPass := context.WithCancelCause(ctx)
-	w := &watchdog{limits: limits, endPass: endPass, since: time.Now(), watch: awake.Notice(guarded)}
+	guarded = context.WithValue(guarded, enderKey{}, endPass)
+	w := &watchdog{limits: limits, end: func(why *results.Failure) { End(guarded, why) }, since: time.Now(), watch: awake.Notice(guarded)}
 	return guarded, w.observe, func() { endPass(nil) }
+}
+
+type enderKey struct{}
+
+// End ends the pass that a context belongs to, for a reason. Whoever watches a pass
+// is given its context.
+func End(ctx context.Context, why *results.Failure) {
+	if end, ok := ctx.Value(enderKey{}).(context.CancelCauseFunc); ok {
+		end(why)
+	}
 }
 
 // observe takes in a snapshot. A request that ends moves the pass as a token does:
@@ -55,7 +66,7 @@ func (w *watchdog) observe(p load.Progress) {
 	}
 
 	if idle := time.Since(w.since) - w.watch.Lost().Since(w.lost).Stopped; idle >= w.limits.Stall {
-		w.endPass(results.Failf(results.FailNoProgress,
+		w.end(results.Failf(results.FailNoProgress,
 			"no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
 			idle.Round(time.Second), p.InFlight, w.limits.Stall))
 	}
