@@ -36,13 +36,23 @@ var largePackages = map[string]string{
 }
 
 func TestPackagesAreSmall(t *testing.T) {
-	var sizes []int
+	var sizes, numbers []int
+	all, comments, blank := 0, 0, 0
 	for pkg, files := range goFiles(t) {
 		lines := 0
 		for _, file := range files {
-			lines += strings.Count(read(t, file), "\n")
+			text := read(t, file)
+			lines += strings.Count(text, "\n")
+			for line := range strings.Lines(text) {
+				switch line = strings.TrimSpace(line); {
+				case line == "":
+					blank++
+				case strings.HasPrefix(line, "//"):
+					comments++
+				}
+			}
 		}
-		sizes = append(sizes, lines)
+		sizes, numbers, all = append(sizes, lines), append(numbers, len(files)), all+lines
 		if lines > maxLines {
 			t.Errorf("package %s has %d lines, want at most %d: split it along a seam", pkg, lines, maxLines)
 		}
@@ -52,8 +62,12 @@ func TestPackagesAreSmall(t *testing.T) {
 	}
 
 	slices.Sort(sizes)
-	p50, p90 := sizes[len(sizes)/2], sizes[len(sizes)*9/10]
-	t.Logf("%d packages: lines p50 %d, p90 %d, max %d", len(sizes), p50, p90, sizes[len(sizes)-1])
+	slices.Sort(numbers)
+	p90 := sizes[len(sizes)*9/10]
+	t.Logf("%d packages: lines p50 %d, p90 %d, max %d; files p90 %d", len(sizes), sizes[len(sizes)/2], p90,
+		sizes[len(sizes)-1], numbers[len(numbers)*9/10])
+	t.Logf("%d lines, %d of them blank, %d comments (%.0f %%)", all, blank, comments,
+		100*float64(comments)/float64(all))
 	if p90 > usualLines {
 		t.Errorf("nine packages in ten have up to %d lines, want at most %d", p90, usualLines)
 	}
@@ -62,11 +76,13 @@ func TestPackagesAreSmall(t *testing.T) {
 // Long functions have blank lines between their phases.
 func TestFunctionsBreathe(t *testing.T) {
 	long := 0
+	var sizes []int
 	var airless []string
 	for _, files := range goFiles(t) {
 		for _, file := range files {
 			text := strings.Split(read(t, file), "\n")
 			for _, f := range functions(t, file) {
+				sizes = append(sizes, f.last-f.first+1)
 				if f.last-f.first <= longFunc {
 					continue
 				}
@@ -79,6 +95,9 @@ func TestFunctionsBreathe(t *testing.T) {
 		}
 	}
 
+	slices.Sort(sizes)
+	at := func(share float64) int { return sizes[int(share*float64(len(sizes)))] }
+	t.Logf("%d functions: lines p50 %d, p90 %d, p99 %d, max %d", len(sizes), at(0.5), at(0.9), at(0.99), sizes[len(sizes)-1])
 	t.Logf("%d functions over %d lines, %d without a blank line", long, longFunc, len(airless))
 	if float64(len(airless)) > airlessPart*float64(long) {
 		slices.Sort(airless)
