@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -15,9 +19,29 @@ func scenarioFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// runFolders completes the folder of a run.
-func runFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
+// runFolders completes the folder of a run: the newest runs below results/, the
+// word latest, or any other folder.
+func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	const most = 20
+	found, err := filepath.Glob(filepath.Join(store.DefaultDir, "*", "*", results.ManifestName))
+	if err != nil || len(found) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	slices.SortFunc(found, func(a, b string) int { // their names begin with the time
+		return cmp.Compare(filepath.Base(filepath.Dir(b)), filepath.Base(filepath.Dir(a)))
+	})
+
+	var out []string
+	for _, path := range append([]string{filepath.Join(store.Latest, results.ManifestName)}, found...) {
+		if dir := filepath.Dir(path); strings.HasPrefix(dir, begun) && len(out) < most {
+			out = append(out, dir)
+		}
+	}
+	if len(out) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeValues has the shell offer the values of a flag, which may be a list

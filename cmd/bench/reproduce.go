@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"io"
 	"strings"
 
@@ -65,7 +66,7 @@ func newReproduceCommand(e env) *cobra.Command {
 		"repeatable")
 	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only the steps with these ids")
 	f.IntVar(&o.Repeats, "repeats", 0, "`number` of repeats of each step, in place of the scenario's")
-	f.StringVar(&o.Out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
+	f.StringVar(&o.Out, "out", store.DefaultDir, "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
 	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` whose figures are expected")
 	f.StringVar(&o.Dir, "dir", "", "`folder` for relative paths in the scenario (default: the original one if it "+
 		"exists here, else the current one)")
@@ -110,6 +111,12 @@ func (o *reproduceOptions) parse() error {
 func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) error {
 	if err := o.parse(); err != nil {
 		return usageError(err)
+	}
+
+	if info, err := os.Stat(path); path == store.Latest || err == nil && info.IsDir() {
+		if path, err = runFolder(e, path); err != nil {
+			return err
+		}
 	}
 
 	from, err := reproduce.Open(ctx, o.Options, path)

@@ -20,7 +20,8 @@ import (
 
 const watchLong = `Show a run from another terminal while it goes on, or how it ended: all steps,
 the current one, the GPUs, the server's log. DIR is a run folder or a folder
-above runs; then the newest run is shown.
+above runs; then the newest run is shown. The word latest is the newest run of
+results/, here and in every command that takes a run.
 
 watch only reads, and can be stopped and started at any time. Off a terminal it
 prints a line for each event until the run ends, and returns the exit code of the

@@ -11,9 +11,18 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// Latest stands for the newest run below DefaultDir, where no file has that name.
+const Latest = "latest"
+
+// DefaultDir is where runs are put.
+const DefaultDir = "results"
+
 // Newest is dir if that is a run folder, else the newest run up to two folders
 // below it, by the names of the folders, which begin with the time.
 func Newest(dir string) (string, error) {
+	if _, err := os.Lstat(dir); dir == Latest && errors.Is(err, fs.ErrNotExist) {
+		dir = DefaultDir
+	}
 	if _, err := Open(dir); err == nil {
 		return dir, nil
 	}
