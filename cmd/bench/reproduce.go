@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
