@@ -151,7 +151,7 @@ func TestDriftFollowsTheJournal(t *testing.T) {
 	if got := string(print(t, func(out *bytes.Buffer) error {
 		return Write(out, run,
 			table.Options{})
-	})); !strings.Contains(got, "drift: b: req/s rises with the order of its 6 lives") {
+	})); !strings.Contains(got, "drift: b: req/s rises with the order of its 6 server starts") {
 		t.Errorf("a drift in the order of the journal is not told:\n%s", got)
 	}
 }

@@ -23,8 +23,13 @@ func scenarioFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 // word latest, or any other folder.
 func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	const most = 20
-	found, err := filepath.Glob(filepath.Join(store.DefaultDir, "*", "*", results.ManifestName))
-	if err != nil || len(found) == 0 {
+	var found []string
+	for _, scenario := range store.Matching(store.DefaultDir, "*") {
+		for _, dir := range store.Matching(scenario, "*") {
+			found = append(found, store.Matching(dir, results.ManifestName)...)
+		}
+	}
+	if len(found) == 0 {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	slices.SortFunc(found, func(a, b string) int { // their names begin with the time

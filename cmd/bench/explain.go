@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -12,14 +13,15 @@ import (
 )
 
 const explainLong = `Explain a code of a warning or a failure, as reports name them: what it means, why
-it matters for the figures, and what to do. Without a code all are listed.`
+it matters for the figures, and what to do. Terms such as suspect or "server
+start" are explained, too. Without a code all codes are listed.`
 
 func newExplainCommand(e env) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "explain [CODE...]", Short: "Explain a code of a warning or a failure", Long: explainLong,
-		Example:   "  bench explain client-limit\n  bench explain",
-		ValidArgs: codes.Names(),
+		Example:   "  bench explain client-limit\n  bench explain suspect\n  bench explain",
+		ValidArgs: append(termNames(), codes.Names()...),
 		RunE:      func(_ *cobra.Command, given []string) error { return runExplain(e, given, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -32,7 +34,12 @@ func runExplain(e env, given []string, asJSON bool) error {
 		entries = nil
 	}
 
+	var terms []codes.Term
 	for _, code := range given {
+		if term, ok := codes.FindTerm(code); ok {
+			terms = append(terms, term)
+			continue
+		}
 		found := codes.Find(code)
 		if len(found) == 0 {
 			return unknownCode(code)
@@ -41,17 +48,31 @@ func runExplain(e env, given []string, asJSON bool) error {
 	}
 
 	switch {
+	case asJSON && len(terms) > 0:
+		return usageError(errors.New("explain: --json lists codes, not terms"))
 	case asJSON:
 		return printJSON(e, entries)
 	case len(given) == 0:
 		return listCodes(e, entries)
 	}
 
+	for _, term := range terms {
+		term.Write(e.stdout)
+	}
 	for _, entry := range entries {
 		entry.Write(e.stdout)
 	}
 
 	return nil
+}
+
+// termNames are the terms as one word each, for the shell.
+func termNames() []string {
+	var names []string
+	for _, t := range codes.Terms() {
+		names = append(names, strings.ReplaceAll(t.Name, " ", "-"))
+	}
+	return names
 }
 
 func unknownCode(code string) error {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -127,6 +129,7 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 	if err != nil {
 		return unwritten(err)
 	}
+	fmt.Fprintf(e.Stderr, "report: %s\n", filepath.Join(folder.Dir(), page.Name))
 	if outcome.Ended != nil {
 		fmt.Fprintf(e.Stderr, "bench: the run ended early: %s\n", outcome.Ended.Error())
 	}

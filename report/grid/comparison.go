@@ -27,7 +27,8 @@ const (
 		"marks): nothing is best there"
 	throttleLegend = ThrottleMark + " a GPU was throttled by heat or hardware; never ranked"
 	SimLegend      = "[sim] simulated; ranked only among simulated ones"
-	meansLegend    = "n > 1: mean over server starts"
+	meansLegend    = "n > 1: mean over server starts, each a launch of the variant's servers"
+	suspectLegend  = "suspect: measured, with a warning that disqualifies the figures; never ranked"
 	spreadLegend   = "± half of the 95 % interval of the mean (t over server starts), in percent of the mean"
 )
 
@@ -96,6 +97,10 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 		lines = append(lines, meansLegend)
 	}
 
+	suspect := func(r *results.Result) bool { return r.Verdict == results.Suspect }
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, suspect) }) {
+		lines = append(lines, suspectLegend)
+	}
 	if uneven(cells) {
 		lines = append(lines, "n differs between rows: repeats that failed, are suspect or were not run are left out "+
 			"of the figures")

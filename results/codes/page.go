@@ -23,6 +23,11 @@ This page is made from the program: ` + "`go test ./results/codes -update`" + ` 
 		return err
 	}
 
+	fmt.Fprint(w, "\n## Terms\n")
+	for _, t := range Terms() {
+		fmt.Fprintf(w, "\n### %s\n\n%s\n", t.Name, t.Meaning)
+	}
+
 	for _, part := range []struct {
 		title   string
 		entries []Entry

@@ -1,0 +1,42 @@
+package codes
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Term is a word of reports that is no code.
+type Term struct {
+	Name    string `json:"term"`
+	Meaning string `json:"meaning"`
+}
+
+// Terms lists the words that reports and plans use.
+func Terms() []Term {
+	return []Term{
+		{"variant", "One way to start a server: an entry under variants: in the scenario, or one combination of its matrix."},
+		{"load point", "One load of the sweep, such as c32: 32 requests in flight at most."},
+		{"step", "One variant at one load point, measured once."},
+		{"server start", "One launch of a variant's servers. Speeds differ from launch to launch, so repeats and intervals " +
+			"count server starts, not requests."},
+		{"suspect", "A step that was measured, with a warning that disqualifies it: its figures are shown and never ranked."},
+		{"cannot tell", "The verdict where neither a difference nor its absence is established; it says how many more " +
+			"repeats would decide it."},
+	}
+}
+
+// FindTerm is the term of a name, whose words may be joined by signs.
+func FindTerm(name string) (Term, bool) {
+	name = strings.ToLower(strings.NewReplacer("-", " ", "_", " ").Replace(name))
+	all := Terms()
+	at := slices.IndexFunc(all, func(t Term) bool { return t.Name == name || t.Name+"s" == name })
+	if at < 0 {
+		return Term{}, false
+	}
+	return all[at], true
+}
+
+// Write writes a term for a terminal.
+func (t Term) Write(w io.Writer) { fmt.Fprintf(w, "%s\n  meaning     %s\n", t.Name, t.Meaning) }
