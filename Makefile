@@ -41,6 +41,12 @@ chaos: ## every fault, 50 kills of bench itself, and those of a cluster; prints 
 	    BENCH_CHAOS=full $(GO) test ./cmd/bench -run TestClusterFaults -count=1 -timeout 20m; } > .cache/chaos.log 2>&1; status=$$?; \
 	  grep -v '^=== ' .cache/chaos.log; exit $$status
 
+SOAK ?= 500
+
+.PHONY: soak
+soak: ## SOAK server starts in one run (500): what bench itself holds of memory, files and threads (10 minutes)
+	BENCH_SOAK=$(SOAK) $(GO) test ./internal/chaos -run TestSoak -count=1 -timeout 60m -v
+
 .PHONY: gpu-test
 gpu-test: ## on a machine with GPUs: all samplers must agree (NVML with nvidia-smi, sysfs with AMD's tools)
 	$(GO) test -tags gpu -count=1 -run Hardware -v ./gpu/...
@@ -114,8 +120,8 @@ release: ## static binaries, archives, Debian packages and checksums in dist/, w
 	scripts/release.sh
 
 .PHONY: vuln
-vuln: ## look for known vulnerabilities in what the program uses (needs the network)
-	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
+vuln: ## look for known vulnerabilities in what the program uses; says so where the database is out of reach
+	scripts/vuln.sh
 
 .PHONY: clean
 clean: ## remove what was built and fetched, but no results

@@ -110,6 +110,7 @@ var rules = map[string]rule{
 	"internal/text":                  {ours: []string{"internal/secrets"}, never: pure},
 	"cmd/bench":                      {ours: []string{"*"}},
 	"internal/executable":            {},
+	"internal/busy":                  {},
 	"internal/fakeengine":            {},
 	"internal/fakecontainer":         {ours: []string{"internal/executable"}},
 	"internal/fakegpu":               {ours: []string{"internal/executable", "gpu/device", "results"}},

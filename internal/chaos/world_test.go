@@ -40,7 +40,8 @@ type world struct {
 	strangerPID int
 	meddlers    []func(context.Context)
 
-	strangerOnPort bool // somebody else listens there, and keeps it
+	limit          time.Duration // of a call of bench, if that is longer than usual
+	strangerOnPort bool          // somebody else listens there, and keeps it
 }
 
 func newWorld(t *testing.T) *world {
@@ -162,7 +163,7 @@ func (w *world) bench(args ...string) outcome { return w.call(call{args: args}) 
 
 func (w *world) call(c call) outcome {
 	w.t.Helper()
-	limit := 2 * patience
+	limit := max(2*patience, w.limit)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	argv := slices.Concat(w.wrapper, []string{binary}, c.args)
