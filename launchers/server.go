@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
@@ -145,6 +146,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	if err == nil && beside == nil {
 		proof.VRAM, memory = s.claim.Prove(base, s.killNow, s.endStray)
 		proof.ShmRemoved, proof.ShmLeft = s.shm.Leave()
+		_ = cleanup.RemovePrivate(s.private) // nobody uses it, whatever memory and port do
 		proof.StopS = time.Since(began).Seconds()
 	}
 

@@ -55,8 +55,18 @@ func newProber(base string, spec recipe.Spec) *prober {
 			DisableCompression: true,
 			DialContext:        dialTo(spec.UnixSocket),
 			TLSClientConfig:    spec.TLS,
-		}},
+		}, CheckRedirect: sameServer},
 	}
+}
+
+// sameServer follows a redirect to another path of the server that was asked, such
+// as one with a slash, and to no other address: the user named this one.
+func sameServer(next *http.Request, before []*http.Request) error {
+	const most = 5
+	if len(before) >= most || next.URL.Host != before[0].URL.Host || next.URL.Scheme != before[0].URL.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // dialTo connects to the address asked for, or to a unix socket instead.

@@ -8,6 +8,7 @@ package remote
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,7 +55,8 @@ func copyingPlace(host string) agent.Place {
 		}
 		copied := "/tmp/" + CopyPrefix + rand.Text()
 		scp := exec.CommandContext(ctx, "scp", "-q", "-p", "-o", "BatchMode=yes", self, host+":"+copied)
-		if said, err := scp.CombinedOutput(); err != nil {
+		scp.WaitDelay = grace // a connection that ssh keeps for later (ControlPersist) holds the pipe
+		if said, err := scp.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 			return nil, fmt.Errorf("copy bench: %w: %s", err, strings.TrimSpace(string(said)))
 		}
 		return start(ctx, append(sshTo(host), copied, "load-agent", "--delete-copy"))
