@@ -16,6 +16,7 @@ type budget struct {
 	pace     *pace
 	deadline time.Time // of the run; zero: none
 	limit    string    // where it comes from, in words
+	strict   bool      // nothing is begun that would not be ended by the deadline
 
 	dropFrom int // repeats from this one on are left out; 0: none
 	dropWhy  *results.Failure
@@ -29,6 +30,12 @@ type budget struct {
 func (b *budget) fit(pending []attempt, life plan.Life, up bool) (left, dropped []attempt, why *results.Failure) {
 	if b.deadline.IsZero() || len(pending) == 0 {
 		return pending, nil, nil
+	}
+
+	if b.strict {
+		if pending, dropped, why = b.fitStrictly(pending, life, up); len(dropped) > 0 {
+			return pending, dropped, why
+		}
 	}
 
 	next := pending[0].Repeat
@@ -55,6 +62,30 @@ func (b *budget) fit(pending []attempt, life plan.Life, up bool) (left, dropped 
 	}
 
 	return left, dropped, b.dropWhy
+}
+
+// fitStrictly leaves out the steps that would end after the deadline, each by itself
+// after what must come before it: the start of their servers.
+func (b *budget) fitStrictly(pending []attempt, life plan.Life, up bool) (left, dropped []attempt,
+	why *results.Failure,
+) {
+	have, start := time.Until(b.deadline).Seconds(), 0.0
+	if !up {
+		start = b.pace.ofLife(life)
+	}
+	for _, a := range pending {
+		need := start + b.pace.ofStep(a.Step)
+		if need <= have {
+			left = append(left, a)
+			continue
+		}
+		dropped = append(dropped, a)
+		if why == nil {
+			why = results.Failf(results.FailDeadline, "not begun: it would take about %s, and %s are left of %s",
+				seconds(need), seconds(have), b.limit)
+		}
+	}
+	return left, dropped, why
 }
 
 // need is the time in seconds for all steps up to a repeat that have no verdict

@@ -18,6 +18,8 @@ type fakeHooks struct {
 	fail  []string // names of what does not do what it should
 	ran   func(name string)
 	vars  map[string]map[string]string // by name and phase, of the last call
+
+	messages []hooks.Message // of notifications
 }
 
 func (f *fakeHooks) record(name, phase string) results.HookRecord {
@@ -49,6 +51,7 @@ func (f *fakeHooks) Check(_ context.Context, check scenarios.Check) results.Hook
 }
 
 func (f *fakeHooks) Notify(_ context.Context, n scenarios.Notify, m hooks.Message) results.HookRecord {
+	f.messages = append(f.messages, m)
 	f.world.log("notify %s %s: %d ok, %d failed, %d not run: %s", n.Format, m.Event, m.OK, m.Failed, m.NotRun, m.Reason)
 	return results.HookRecord{Level: "run", When: "notify", Name: n.Format, OK: true}
 }

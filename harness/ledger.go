@@ -40,7 +40,28 @@ type ledger struct {
 	results map[string]*results.Result // of steps that have one, by id
 	decided map[string]bool            // steps with a verdict, or left out
 	outcome Outcome
-	done    int // steps that are decided
+	causes  []*cause // why steps failed or were not run, the first one first
+	done    int      // steps that are decided
+}
+
+// cause is why steps have no figures.
+type cause struct {
+	failure *results.Failure // of the first of them
+	steps   int
+}
+
+// blame counts a step without figures under its cause.
+func (l *ledger) blame(why *results.Failure) {
+	if why == nil {
+		return
+	}
+	for _, c := range l.causes {
+		if c.failure.Class == why.Class {
+			c.steps++
+			return
+		}
+	}
+	l.causes = append(l.causes, &cause{why, 1})
 }
 
 // newLedger begins with what stays of a run that is resumed; nil: nothing does.
@@ -78,6 +99,9 @@ func (l *ledger) finish(result *results.Result) {
 	l.decided[result.Step.ID] = true
 	l.results[result.Step.ID] = result
 	l.outcome.count(result.Verdict)
+	if result.Verdict == results.Failed && result.Failure != nil {
+		l.blame(result.Failure)
+	}
 }
 
 // leaveOut takes in that a step is not run.
@@ -90,6 +114,7 @@ func (l *ledger) leaveOut(step string, why *results.Failure, open bool) {
 		return
 	}
 	l.outcome.count(results.NotRun)
+	l.blame(why)
 	if open {
 		l.outcome.Open++
 	}

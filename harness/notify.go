@@ -1,14 +1,19 @@
 package harness
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -41,10 +46,49 @@ func (n *notifications) failure(result *results.Result) {
 // end tells that the run has ended, and why if before its plan did.
 func (n *notifications) end(ctx context.Context) {
 	m := n.message(hooks.NotifyEnd)
+	m.Best, m.Causes = n.best(), n.causes()
 	if why := n.run.ledger.outcome.Ended; why != nil {
 		m.Reason = why.Error()
 	}
 	n.send(ctx, m)
+}
+
+// causes say why steps have no figures.
+func (n *notifications) causes() []string {
+	var lines []string
+	for _, c := range n.run.ledger.causes {
+		lines = append(lines, fmt.Sprintf("%s: %s", text.Count(c.steps, "step"), c.failure.Error()))
+	}
+	return lines
+}
+
+// best are the variants by their best output rate, the fastest first. It is a look
+// at the numbers, not a comparison: the report makes that.
+func (n *notifications) best() []string {
+	type rate struct {
+		variant, point string
+		tokens         float64
+	}
+
+	of := map[string]rate{}
+	for _, r := range n.run.ledger.finished(func(plan.Step) bool { return true }) {
+		if r.Verdict != results.OK || r.Figures == nil {
+			continue
+		}
+		if f := r.Figures.OutputThroughput; f != nil && *f > of[r.Step.Variant].tokens {
+			of[r.Step.Variant] = rate{r.Step.Variant, r.Step.Point, *f}
+		}
+	}
+
+	rates := slices.SortedFunc(maps.Values(of), func(a, b rate) int {
+		return cmp.Or(cmp.Compare(b.tokens, a.tokens), cmp.Compare(a.variant, b.variant))
+	})
+	var lines []string
+	const most = 3
+	for _, r := range rates[:min(most, len(rates))] {
+		lines = append(lines, fmt.Sprintf("%s: up to %.1f output tok/s (%s)", r.variant, r.tokens, r.point))
+	}
+	return lines
 }
 
 func (n *notifications) message(event string) hooks.Message {

@@ -65,3 +65,50 @@ func TestDroppedRepeatsSayWhy(t *testing.T) {
 		}
 	})
 }
+
+// With until, nothing is begun that would end after it, by what was learned; what
+// still fits is run, in the first repeat too, and the notification says why the rest
+// was not.
+func TestUntilBeginsNothingThatCannotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Repeats = 2
+		by, err := scenarios.ParseMoment(time.Now().Add(35 * time.Minute).Format(time.RFC3339))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc.EndBy = by
+		sc.Notify = []scenarios.Notify{{Format: "ntfy", On: []string{"end"}}}
+		w := &world{each: 10 * time.Minute}
+		run, outcome := w.run(t.Context(), t, sc)
+		if outcome.OK != 3 || outcome.NotRun != 5 || outcome.Failed != 0 || outcome.Ended != nil {
+			t.Errorf("outcome = %+v, want three steps of ten minutes in 35, and none cut off", outcome)
+		}
+		for _, s := range run.Steps {
+			if f := s.Result.Failure; f != nil && !strings.Contains(f.Message, "the time until "+by.String()) {
+				t.Errorf("step %s: %v, want until as the reason", s.Result.Step.ID, f)
+			}
+		}
+	})
+}
+
+// The end of a run is told with the fastest variants and with why steps have no
+// figures.
+func TestNotificationNamesResultAndCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.RunDeadline = 50 * time.Minute
+		sc.Notify = []scenarios.Notify{{Format: "ntfy", On: []string{"end"}}}
+		w := &world{each: 10 * time.Minute}
+		h := &fakeHooks{world: w}
+		w.hooks = h
+		w.run(t.Context(), t, sc)
+		if len(h.messages) != 1 {
+			t.Fatalf("%d messages, want one", len(h.messages))
+		}
+		m := h.messages[0]
+		if len(m.Causes) != 1 || !strings.HasPrefix(m.Causes[0], "4 steps: deadline: repeats from 2 on are left out") {
+			t.Errorf("causes = %q, want the deadline and its four steps", m.Causes)
+		}
+	})
+}

@@ -111,13 +111,9 @@ func (n *run) newMethod() method {
 
 // all carries out the plan.
 func (n *run) all(ctx context.Context) (Outcome, error) {
-	if d := n.Scenario.RunDeadline; d > 0 {
-		n.budget.deadline, n.budget.limit = time.Now().Add(d), fmt.Sprintf("the run's deadline of %s", d)
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d,
-			results.Failf(results.FailDeadline, "the run's deadline of %s passed", d))
-		defer cancel()
-	}
+	ctx, cancel := n.limited(ctx)
+	defer cancel()
+
 	if err := n.begin(); err != nil {
 		return n.ledger.outcome, err
 	}
@@ -139,6 +135,27 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 
 	n.ledger.end(n.blocked(ctx, -1))
 	return n.ledger.outcome, n.record.appendEvent(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
+}
+
+// limited ends the context when the run has had its time: that of its deadline, or
+// until the moment that the scenario names, whichever comes first.
+func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	d, limit := n.Scenario.RunDeadline, ""
+	if d > 0 {
+		limit = fmt.Sprintf("the run's deadline of %s", d)
+	}
+	if by := n.Scenario.EndBy; !by.IsZero() {
+		n.budget.strict = true
+		if left := time.Until(by.From(time.Now())); d == 0 || left < d {
+			d, limit = max(left, 1), "the time until "+by.String()
+		}
+	}
+	if d == 0 {
+		return ctx, func() {}
+	}
+
+	n.budget.deadline, n.budget.limit = time.Now().Add(d), limit
+	return context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "%s passed", limit))
 }
 
 // begin tells the journal that the run starts, or goes on.

@@ -44,6 +44,8 @@ type Scenario struct {
 	RetriesFor         map[string]int // further attempts by failure class, in place of Retries; nil: none given
 	StepDeadline       time.Duration  // 0: none
 	RunDeadline        time.Duration  // 0: none
+	StartAt            Moment         // the run waits for it; none: it starts at once
+	EndBy              Moment         // until when the run may go on; none: its deadline alone counts
 	Watchdog           Watchdog
 	Disk               Disk
 	Price              Price

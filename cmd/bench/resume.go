@@ -159,6 +159,10 @@ func (o resumeOptions) storedScenario(e env, stored *session.Stored) (*scenarios
 				"slurm.KEY can be set for the jobs that are submitted now", set))
 		}
 	}
+	if stored.NobodyToNotify() {
+		fmt.Fprintln(e.Stderr, "note: a webhook of the scenario was written in the clear, which the folder does not keep: "+
+			"nobody is notified there; --scenario FILE gives it again")
+	}
 	return stored.Scenario(e.Lookup, o.set...)
 }
 

@@ -91,6 +91,9 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 			return err
 		}
 	}
+	if err := waitToStart(ctx, e, sc); err != nil {
+		return err
+	}
 	if err := s.Take(ctx, "bench run "+path, o.wait); err != nil {
 		return err
 	}
@@ -108,6 +111,17 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
 
 	return carryOut(ctx, e, s, folder, nil, o.asJSON)
+}
+
+// waitToStart waits for the scenario's start-at; Ctrl-C ends the wait.
+func waitToStart(ctx context.Context, e env, sc *scenarios.Scenario) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	if err := session.WaitToStart(ctx, e.Stderr, sc); err != nil {
+		fmt.Fprintln(e.Stderr, "bench: stopped before the run began")
+		return codeError{code: exitInterrupted}
+	}
+	return nil
 }
 
 // openSession is a session whose run is shown on this terminal.

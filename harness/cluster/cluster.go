@@ -48,6 +48,11 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 			"give it more time, or less grace", sc.Slurm.Grace, sc.Slurm.Time)
 	}
 
+	if !sc.StartAt.IsZero() || !sc.EndBy.IsZero() {
+		return nil, usage.Errorf("start-at and until do not go with on: slurm, whose jobs start when there is room: use " +
+			"slurm.options: [--begin=...] and slurm.time")
+	}
+
 	s, err := session.New(ctx, p, sc, func(inventory gpu.Inventory, self string) plan.Machine {
 		return plan.Machine{Self: self, Vendor: inventory.Vendor()}
 	})
@@ -57,6 +62,10 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 	if session.SecretsInClear(sc) {
 		return nil, usage.Errorf("the scenario has secrets in clear text, which its jobs would have to read from the " +
 			"results folder: take them from the environment with ${env:NAME}")
+	}
+	if session.WebhooksInClear(sc) {
+		return nil, usage.Errorf("notify: a webhook stands in the clear, which the results folder does not keep for the jobs: " +
+			"take it from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this machine, on which nothing will run
 	if long := tooLong(sc, s.Plan); len(long) > 0 {

@@ -39,6 +39,9 @@ type Message struct {
 	Step     string  `json:"step"`   // that failed first; "" at the end
 	Reason   string  `json:"reason"` // of the failure, or why the run ended early; "": neither
 	TookS    float64 `json:"took_s"` // since the run began
+
+	Best   []string `json:"best"`   // of an end: the fastest variants, one line each
+	Causes []string `json:"causes"` // of an end: why steps have no figures, one line for each class
 }
 
 // Notify tells somebody. A failure is in the record, and nowhere else. It
@@ -84,11 +87,20 @@ func (r *Runner) complete(m Message) Message {
 		m.Title = fmt.Sprintf("bench %s: ended early", m.Scenario)
 	case m.Failed+m.NotRun > 0:
 		m.Title = fmt.Sprintf("bench %s: finished with %d failed, %d not run", m.Scenario, m.Failed, m.NotRun)
+		if len(m.Causes) > 0 {
+			_, why, _ := strings.Cut(m.Causes[0], ": ") // "16 steps: deadline: ..."
+			class, _, _ := strings.Cut(why, ":")
+			m.Title += " (" + class + ")"
+		}
 	default:
 		m.Title = fmt.Sprintf("bench %s: finished", m.Scenario)
 	}
 
-	lines := []string{counts}
+	lines := append([]string{counts}, m.Best...)
+	for i, line := range m.Causes {
+		m.Causes[i] = r.redact(line)
+		lines = append(lines, m.Causes[i])
+	}
 	if m.Reason != "" {
 		lines = append(lines, m.Reason)
 	}

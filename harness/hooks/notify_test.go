@@ -21,6 +21,7 @@ func ended() Message {
 	return Message{
 		Event: NotifyEnd, Scenario: "night", Run: "r1", Host: "box7", Folder: "/r/night/r1",
 		OK: 10, Suspect: 1, Failed: 2, NotRun: 3, Planned: 16, TookS: 3723.5,
+		Best: []string{"tp8: up to 2023.1 output tok/s (c32)"}, Causes: []string{"3 steps: deadline: no time", "2 steps: stall-timeout: no token"},
 	}
 }
 
@@ -35,13 +36,13 @@ func TestNotifyWebhook(t *testing.T) {
 		got = append(got, request{req.Header.Get("Title"), req.Header.Get("Priority"), req.Header.Get("Content-Type"), string(body)})
 	}))
 	defer server.Close()
-	const text = "10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\nafter 1h2m3s on box7: /r/night/r1"
+	const text = "10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\ntp8: up to 2023.1 output tok/s (c32)\n3 steps: deadline: no time\n2 steps: stall-timeout: no token\nafter 1h2m3s on box7: /r/night/r1"
 	for _, tc := range []struct {
 		format string
 		want   request
 	}{
-		{"ntfy", request{"bench night: finished with 2 failed, 3 not run", "high", "", text}},
-		{"slack", request{"", "", "application/json", `{"text":"*bench night: finished with 2 failed, 3 not run*\n` + strings.ReplaceAll(text, "\n", `\n`) + `"}`}},
+		{"ntfy", request{"bench night: finished with 2 failed, 3 not run (deadline)", "high", "", text}},
+		{"slack", request{"", "", "application/json", `{"text":"*bench night: finished with 2 failed, 3 not run (deadline)*\n` + strings.ReplaceAll(text, "\n", `\n`) + `"}`}},
 	} {
 		got = nil
 		record := newRunner(t).Notify(t.Context(), scenarios.Notify{Webhook: scenarios.EnvValue{Value: server.URL}, Format: tc.format}, ended())
@@ -59,7 +60,7 @@ func TestNotifyWebhook(t *testing.T) {
 		t.Fatalf("Notify(json) sent %+v, want one JSON body", got)
 	}
 	want := ended()
-	want.Title, want.Text = "bench night: finished with 2 failed, 3 not run", text
+	want.Title, want.Text = "bench night: finished with 2 failed, 3 not run (deadline)", text
 	if diff := cmp.Diff(want, body); diff != "" {
 		t.Errorf("Notify(json) (-want +got):\n%s", diff)
 	}
@@ -125,7 +126,7 @@ func TestNotifyCommandAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "bench night: ended early\n\n10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\nserver says ***\nafter 1h2m3s on box7: /r/night/r1\nend\n"
+	want := "bench night: ended early\n\n10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\ntp8: up to 2023.1 output tok/s (c32)\n3 steps: deadline: no time\n2 steps: stall-timeout: no token\nserver says ***\nafter 1h2m3s on box7: /r/night/r1\nend\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("stdin of the command (-want +got):\n%s", diff)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -30,7 +31,7 @@ func (s *Session) Prepare(ctx context.Context, out string, groups []results.Grou
 		return nil, err
 	}
 
-	redact := recipe.Redactor(s.Scenario.Secrets)
+	redact := hider(s.Scenario)
 	manifest := newManifest(s.Process.Version, s.Scenario, s.Plan, redact)
 	manifest.Run, manifest.Groups, manifest.Reproduces = filepath.Base(folder.Dir()), groups, s.Origin
 	host := gpu.Host(ctx)
@@ -103,11 +104,43 @@ func limitsBy(get func(resource int, limit *syscall.Rlimit) error) map[string]ui
 	return map[string]uint64{"open_files_soft": files.Cur, "open_files_hard": files.Max}
 }
 
+// hiddenWebhook stands in a results folder for the address of a notification that
+// the scenario has in the clear. Nothing is sent there.
+const hiddenWebhook = "https://webhook.invalid/"
+
+// hider hides the secrets of a scenario in a text. An address of a notification
+// becomes one to which nothing is sent, so that the scenario can still be read.
+func hider(sc *scenarios.Scenario) func(string) string {
+	redact := recipe.Redactor(sc.Secrets)
+	return func(text string) string { return redact(withoutWebhooks(sc, text)) }
+}
+
+func withoutWebhooks(sc *scenarios.Scenario, text string) string {
+	for _, n := range sc.Notify {
+		if n.Webhook.Value != "" {
+			text = strings.ReplaceAll(text, n.Webhook.Value, hiddenWebhook)
+		}
+	}
+	return text
+}
+
 // SecretsInClear reports whether a scenario or its overrides hold secrets, which
-// a results folder does not keep.
+// a results folder does not keep and without which the run cannot go on: addresses
+// of notifications are none of these.
 func SecretsInClear(sc *scenarios.Scenario) bool {
 	redact := recipe.Redactor(sc.Secrets)
-	return redact(string(sc.Source)) != string(sc.Source) || !slices.Equal(redactAll(redact, sc.Sets), sc.Sets)
+	holds := func(text string) bool {
+		text = withoutWebhooks(sc, text)
+		return redact(text) != text
+	}
+	return holds(string(sc.Source)) || slices.ContainsFunc(sc.Sets, holds)
+}
+
+// WebhooksInClear reports whether a scenario or its overrides hold addresses of
+// notifications in the clear.
+func WebhooksInClear(sc *scenarios.Scenario) bool {
+	holds := func(text string) bool { return withoutWebhooks(sc, text) != text }
+	return holds(string(sc.Source)) || slices.ContainsFunc(sc.Sets, holds)
 }
 
 func redactAll(redact func(string) string, words []string) []string {

@@ -26,6 +26,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Show begins to show a run. The context that it returns ends when the user
@@ -138,6 +139,9 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	}
 	defer CloseClient(driver)
 
+	s.Scenario.Notify = slices.DeleteFunc(s.Scenario.Notify, func(n scenarios.Notify) bool {
+		return n.Webhook.Value == hiddenWebhook // the plan was made with it, nothing is sent there
+	})
 	around := shown.Process.Hooks(s.Scenario, s.Machine, folder.Dir())
 	around.Cookie = cookie
 	runner := &harness.Runner{

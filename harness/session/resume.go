@@ -15,7 +15,6 @@ import (
 	"github.com/benchrig/bench/harness/life"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/usage"
-	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -87,13 +86,20 @@ func (s *Stored) Scenario(lookup func(string) (string, bool), sets ...string) (*
 	return sc, nil
 }
 
+// NobodyToNotify reports whether the scenario had addresses of notifications in the
+// clear, which the folder does not keep.
+func (s *Stored) NobodyToNotify() bool {
+	sets := strings.Join(s.Run.Manifest.Sets, "\n")
+	return strings.Contains(string(s.source), hiddenWebhook) || strings.Contains(sets, hiddenWebhook)
+}
+
 // Matches reports, as an error, why a scenario that was given again is not the
 // run's own, secrets aside.
 func (s *Stored) Matches(sc *scenarios.Scenario) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	redact := recipe.Redactor(sc.Secrets)
+	redact := hider(sc)
 	if redact(string(sc.Source)) != string(s.source) || !slices.Equal(redactAll(redact, sc.Sets), s.Run.Manifest.Sets) {
 		return usage.Errorf("%s, with its overrides, is not the scenario of this run, secrets aside", sc.Path)
 	}

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // waitPeriod is how often a wait for another run is reported.
@@ -95,4 +98,27 @@ func (b *waiting) left(owner state.Owner) string {
 		}
 	}
 	return "how long it will take is not known"
+}
+
+// WaitToStart waits until the moment at which the scenario starts, by the wall
+// clock, which goes on while the machine sleeps. A moment that is over is not waited
+// for. The error is that of ctx.
+func WaitToStart(ctx context.Context, w io.Writer, sc *scenarios.Scenario) error {
+	if sc.StartAt.IsZero() {
+		return nil
+	}
+	at := sc.StartAt.From(time.Now()).Round(0) // without the monotonic clock, which stops in sleep
+	if time.Until(at) > 0 {
+		fmt.Fprintf(w, "waiting for start-at: %s\n", at.Format("2006-01-02 15:04 MST"))
+	}
+	const look = 30 * time.Second
+	for {
+		left := at.Sub(time.Now().Round(0))
+		if left <= 0 {
+			return nil
+		}
+		if !sleep.For(ctx, min(left, look)) {
+			return results.CauseOf(ctx)
+		}
+	}
 }

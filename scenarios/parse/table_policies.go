@@ -17,6 +17,12 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
 		schema.BlockKey("deadlines", "Time limits of steps and of the run.", deadlinesBlock(),
 			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
+		momentKey("start-at", "When the run starts: 22:00, \"2026-11-29 22:00\" or an RFC 3339 time, by this machine's "+
+			"clock. bench run waits for it, a resumed run does not.",
+			func(s *scenarios.Scenario) *scenarios.Moment { return &s.StartAt }).DefaultNote("at once"),
+		momentKey("until", "When the run ends at the latest, such as 07:30: a server start or step that would take longer, "+
+			"by what the run has learned of its speed, is not begun, and what still runs then is ended.",
+			func(s *scenarios.Scenario) *scenarios.Moment { return &s.EndBy }).DefaultNote("no limit"),
 		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(),
 			func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),
 		schema.BlockKey("disk", "What a run may fill.", diskBlock(),
@@ -34,6 +40,23 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			func(n *scenarios.Notify, pos schema.Pos) { n.Pos = pos },
 			func(s *scenarios.Scenario) *[]scenarios.Notify { return &s.Notify }),
 	}
+}
+
+// momentKey is a key whose value is a moment.
+func momentKey(key, doc string, at func(*scenarios.Scenario) *scenarios.Moment) schema.Field[scenarios.Scenario] {
+	return schema.FreeKey(key, doc, schema.Simple(schema.TextShape),
+		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
+			text, ok := r.Text(n)
+			if !ok {
+				return
+			}
+			m, err := scenarios.ParseMoment(text)
+			if err != nil {
+				r.Fail(n.Pos, "%s is %s, expected 22:00, \"2026-11-29 22:00\" or an RFC 3339 time", key, n.Shown())
+				return
+			}
+			*at(s) = m
+		})
 }
 
 func watchdogBlock() schema.Block[scenarios.Watchdog] {
