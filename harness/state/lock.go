@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/internal/inside"
 )
 
 // Owner is who works on a machine.
@@ -42,7 +44,7 @@ type Lock struct{ file *os.File }
 
 // Lock takes the machine for run, or says with a *BusyError who has it.
 func (b *Store) Lock(run string) (*Lock, error) {
-	file, err := os.OpenFile(filepath.Join(b.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := inside.Open(b.dir, lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock machine: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -72,7 +73,7 @@ func (b *Store) OpenNotes(dir string) (*Notes, error) {
 	}
 
 	path := b.notes(dir)
-	private, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	private, err := inside.Open(filepath.Dir(path), filepath.Base(path), os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = private.Close()
 	}
