@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/profiles"
+	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/parse"
 )
 
@@ -78,5 +79,25 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// A client that shares its cores with the servers is known before a run, of
+// simulated servers, too.
+func TestSharedCoresAreSaid(t *testing.T) {
+	for _, tt := range []struct {
+		launcher string
+		gpus     int
+		want     bool
+	}{
+		{"simulator", 0, true},
+		{"llamacpp", 0, true},
+		{"vllm", 8, false},
+		{"external", 0, false},
+	} {
+		sc := &scenarios.Scenario{Variants: []scenarios.Variant{{Name: "a", Server: scenarios.Server{Launcher: tt.launcher}}}}
+		if lines := sharedCores(sc, plan.Box{GPUs: tt.gpus}); (len(lines) > 0) != tt.want {
+			t.Errorf("%s, %d GPUs: %q", tt.launcher, tt.gpus, lines)
+		}
 	}
 }

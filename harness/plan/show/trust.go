@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/text"
@@ -73,8 +72,8 @@ func fewRepeats(sc *scenarios.Scenario) []string {
 		sc.Repeats)}
 }
 
-// sharedCores warns where servers compute on the cores that the load client
-// uses.
+// sharedCores warns where servers compute, or are simulated, on the cores that the
+// load client uses.
 func sharedCores(sc *scenarios.Scenario, machine plan.Machine) []string {
 	if machine.GPUs > 0 || sc.Client.Elsewhere() || sc.On == scenarios.OnSlurm { // GPUs of nodes are not known
 		return nil
@@ -83,7 +82,7 @@ func sharedCores(sc *scenarios.Scenario, machine plan.Machine) []string {
 	var names []string
 	for _, v := range sc.Variants {
 		kind, ok := engines.Lookup(v.Server.Launcher)
-		if ok && !kind.External && !kind.Simulated {
+		if ok && !kind.External {
 			names = append(names, v.Name)
 		}
 	}
@@ -93,7 +92,7 @@ func sharedCores(sc *scenarios.Scenario, machine plan.Machine) []string {
 	}
 
 	return []string{fmt.Sprintf(
-		"without a GPU the servers of %s compute on the same cores as the load client: latencies include its share; "+
-			"client: with another host avoids that",
-		strings.Join(names, ", "))}
+		"without a GPU the servers of %s run on the same cores as the load client: latencies include its share, and "+
+			"steps may become suspect (client-limit, client-late); client: with another host avoids that",
+		text.Few(names))}
 }
