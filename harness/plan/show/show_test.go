@@ -96,7 +96,7 @@ func TestSharedCoresAreSaid(t *testing.T) {
 		{"external", 0, false},
 	} {
 		sc := &scenarios.Scenario{Variants: []scenarios.Variant{{Name: "a", Server: scenarios.Server{Launcher: tt.launcher}}}}
-		if lines := sharedCores(sc, plan.Box{GPUs: tt.gpus}); (len(lines) > 0) != tt.want {
+		if lines := sharedCores(sc, plan.Machine{GPUs: tt.gpus}); (len(lines) > 0) != tt.want {
 			t.Errorf("%s, %d GPUs: %q", tt.launcher, tt.gpus, lines)
 		}
 	}
