@@ -319,3 +319,19 @@ func (d *Difference) more(rule Rule) int {
 
 	return n - have
 }
+
+// DifferenceOfMeans is the mean of a less that of b, and half of its interval by
+// Welch; false where one of them has fewer than two values.
+func DifferenceOfMeans(a, b []float64, confidence float64) (difference, half float64, ok bool) {
+	if len(a) < 2 || len(b) < 2 {
+		return 0, 0, false
+	}
+
+	x, y := Sample{Values: a}.Summarize(confidence), Sample{Values: b}.Summarize(confidence)
+	va, vb := *x.SD**x.SD/float64(len(a)), *y.SD**y.SD/float64(len(b))
+	difference = *x.Mean - *y.Mean
+	if va+vb == 0 {
+		return difference, 0, true
+	}
+	return difference, tQuantile(confidence, welchFreedom(va, len(a), vb, len(b))) * math.Sqrt(va+vb), true
+}

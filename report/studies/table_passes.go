@@ -88,6 +88,9 @@ func PassParts(run *results.Run) []table.Piece {
 			if v != nil {
 				shown := *v * col.scale
 				text = table.Number(&shown, passDigits(col, shown))
+				if col.pass == bothPasses {
+					text = withError(cell, text, shown, func(v float64) string { return table.Number(&v, passDigits(col, v)) })
+				}
 			}
 			r.Cells = append(r.Cells, table.Cell{Text: text})
 		}
@@ -99,6 +102,33 @@ func PassParts(run *results.Run) []table.Piece {
 	}
 
 	return []table.Piece{{Title: "Two passes", Table: c, Notes: passNotes(cells)}}
+}
+
+// tooSmall stands for a difference of the passes that is within its error.
+const tooSmall = "too small to tell"
+
+// withError adds to a figure of the passes' difference its error, which follows
+// from the spreads of both passes over the repeats: half of the 95 % interval of a
+// difference of means, by Welch. One repeat has none.
+func withError(cell compare.Cell, shown string, v float64, number func(float64) string) string {
+	of := func(figure func(*results.SQZB) *float64) []float64 {
+		return cell.PerLife(func(r *results.Result) *float64 {
+			if r.SQZB == nil {
+				return nil
+			}
+			return figure(r.SQZB)
+		})
+	}
+	whole := of(func(s *results.SQZB) *float64 { return s.E2ELatencyS })
+	first := of(func(s *results.SQZB) *float64 { return s.SummarizationLatencyS })
+	difference, half, ok := compare.DifferenceOfMeans(whole, first, compare.DefaultRule().Confidence)
+	switch {
+	case !ok:
+		return shown
+	case difference <= half:
+		return tooSmall
+	}
+	return shown + " ± " + number(v*half/difference) // of a rate the same share
 }
 
 // passDigits shows counts whole.
