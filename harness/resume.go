@@ -8,7 +8,6 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -26,6 +25,7 @@ type Resume struct {
 	begun   map[string]int               // last attempt of steps that are run again
 	earlier map[string][]results.Failure // how their attempts ended
 	engines map[string]results.Engine    // by variant, as first seen
+	limits  map[string]float64           // power limits of GPUs in watts, by device, as first seen
 }
 
 // NewResume reads from a run's folder what stays and what is to be run again.
@@ -40,6 +40,7 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Resume {
 	r := &Resume{
 		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
+		limits: firstLimits(run),
 	}
 
 	ended, ofStep := endings(run.Events), eventsByStep(run.Events)
@@ -235,15 +236,11 @@ func byStart(a, b results.Step) int {
 }
 
 // firstLimits are the power limits of GPUs, by device, that a run first knew.
-func firstLimits(folder string) map[string]float64 {
+func firstLimits(run *results.Run) map[string]float64 {
 	limits := map[string]float64{}
-	run, err := store.Read(folder)
-	if err != nil {
-		return limits // then the first step from here on is the first
-	}
-
-	slices.SortStableFunc(run.Steps, byStart)
-	for _, step := range run.Steps {
+	steps := slices.Clone(run.Steps)
+	slices.SortStableFunc(steps, byStart)
+	for _, step := range steps {
 		if step.Result.Telemetry == nil {
 			continue
 		}

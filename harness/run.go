@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -67,7 +68,7 @@ func newRun(r *Runner) *run {
 	}
 
 	if r.Resume != nil {
-		n.monitor.FirstLimits = func() map[string]float64 { return firstLimits(r.Folder.Dir()) }
+		n.monitor.FirstLimits = func() map[string]float64 { return maps.Clone(r.Resume.limits) }
 	}
 
 	n.starter = &life.Starter{
