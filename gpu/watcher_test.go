@@ -96,7 +96,8 @@ func TestWatcherLastResort(t *testing.T) {
 	holders, err := w.Holders(t.Context())
 	slices.SortFunc(holders, func(a, b results.GPUHolder) int { return a.PID - b.PID })
 	want := []results.GPUHolder{
-		{PID: 7, Name: "llama-server"}, {PID: 8, Name: "python3"},
+		{PID: 7, Name: "llama-server"},
+		{PID: 8, Name: "python3"},
 		{PID: 10, Name: "vkcube", Device: "0000:03:00.0"},
 	}
 	if diff := cmp.Diff(want, holders); diff != "" || err != nil {
