@@ -65,10 +65,6 @@ func ofCost(of func(*results.Cost) *float64) func(*results.Result) *float64 {
 	}
 }
 
-func count(of func(*results.Figures) int) func(*results.Figures) *float64 {
-	return func(f *results.Figures) *float64 { return new(float64(of(f))) }
-}
-
 func float[N int | int64](n *N) *float64 {
 	if n == nil {
 		return nil
