@@ -365,6 +365,9 @@ func RemoveAll(ctx context.Context, w io.Writer, register *state.Store, with cle
 		if done.Found() {
 			fmt.Fprintf(w, "bench: an earlier run left something behind: %s\n%s", done.Dir, text.Indent(done.Lines()))
 		}
+		if done.Unproven {
+			fmt.Fprintf(w, "bench: %s\n%s", done.Dir, text.Indent(done.Lines()))
+		}
 		if done.Failed() {
 			errs = append(errs, fmt.Errorf("an earlier run is not cleaned up: %s; see 'bench clean --dry-run'",
 				done.Dir))

@@ -153,7 +153,7 @@ func TestTheRegisterAloneDecides(t *testing.T) {
 		{"noted here", func(t *testing.T, p *place) { p.note(t, nil) }, "process ended, undone", false, "01-a"},
 		{"noted before a reboot", func(t *testing.T, p *place) {
 			p.note(t, here(func(p *state.Place) { p.BootID = "another" }))
-		}, "", false, "started anew since"},
+		}, "", false, "rebooted since"},
 		{"noted on another machine", func(t *testing.T, p *place) {
 			p.note(t, here(func(p *state.Place) { p.Host = "elsewhere" }))
 		}, "", true, `noted on machine "elsewhere"`},
