@@ -7,9 +7,10 @@ import "github.com/benchrig/bench/results"
 const clockShare = 0.05
 
 // warnAgentClock tells of load agents whose clocks were not known well enough
-// to compare their send times with those of others.
+// to compare their send times with those of others; one that is alone has nothing to
+// be compared with.
 func warnAgentClock(e Evidence) *results.Warning {
-	if e.Client == nil || e.Figures.TTFT.Median == nil {
+	if e.Client == nil || len(e.Client.Agents) < 2 || e.Figures.TTFT.Median == nil {
 		return nil
 	}
 

@@ -16,7 +16,8 @@ func TestWarnAgentClock(t *testing.T) {
 		{nil, new(0.1), ""},
 		{[]float64{0.004, 0.005}, new(0.1), ""},
 		{[]float64{0.004, 0.0051}, new(0.1), "agent b is known within 5.10 ms only"},
-		{[]float64{1}, nil, ""},
+		{[]float64{0.004, 1}, nil, ""},
+		{[]float64{0.0051}, new(0.1), ""}, // alone
 	} {
 		e := Evidence{Client: &results.ClientReport{}}
 		e.Figures.TTFT.Median = c.median

@@ -43,7 +43,13 @@ func Host(host, bench string, copied bool) (agent.Place, error) {
 	return Command(host, append(sshTo(host), bench, "load-agent")), nil
 }
 
-func sshTo(host string) []string { return []string{"ssh", "-o", "BatchMode=yes", "-T", host} }
+// sshTo begins a command line on a host. ssh ends a connection that has been dead for
+// 15 s, so that a host off the network does not hold up a pass.
+func sshTo(host string) []string {
+	return []string{
+		"ssh", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2", "-T", host,
+	}
+}
 
 // copyingPlace copies this program to the host first. The copy deletes itself
 // when it has started.
