@@ -159,6 +159,9 @@ func (x *intake) finish(cause error) {
 	r.EndS = x.answer.end.Seconds()
 	r.Failure = x.answer.verdict(x.err, cause, x.reply.Reused)
 	x.answer.fill(r, x.pass.opts.KeepText)
+	if x.pass.opts.NoStream {
+		return // vLLM's clients stream: what they would make of a whole answer says nothing
+	}
 	r.VLLMReading = x.answer.compat.readings(x.err, x.reply.Status,
 		r.Failure != nil && r.Failure.Class == results.FailProtocol)
 	if !x.pass.opts.KeepText {
