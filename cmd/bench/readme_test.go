@@ -130,7 +130,7 @@ func checkDemo(t *testing.T, table string) {
 // the verdict, which a busy machine changes.
 func shape(line string) string {
 	var words []string
-	for _, word := range strings.Fields(line) {
+	for word := range strings.FieldsSeq(line) {
 		switch {
 		case strings.Trim(word, "*~^?-0123456789./") == "", strings.HasPrefix(word, "─"):
 		case word == "ok", strings.HasPrefix(word, "suspect"), strings.HasPrefix(word, "client-"), word == "buffered":
