@@ -269,7 +269,7 @@ func TestAMDTable(t *testing.T) {
 		{name: "cut short", data: table(288, 1, 4, nil)[:100], err: "version 1.4 has 100 bytes"},
 		{name: "another 1.6 than Linux has", data: table(368, 1, 6, nil), err: "says 368, not 1664"},
 		{name: "to come", data: table(64, 4, 0, nil), err: "version 4.0 is not known"},
-		{name: "nothing", data: "\x01", err: "are no table"},
+		{name: "nothing", data: "\x01", err: "are not a table"},
 	}
 	for _, test := range tests {
 		got, err := parseMetricsTable([]byte(test.data), test.gfx)
