@@ -23,6 +23,10 @@ func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
 	e.active.Add(1)
 	defer e.active.Add(-1)
 	number := int(e.requests.Add(1))
+	if number == e.config.LogRest {
+		_, rest, _ := e.config.log()
+		_, _ = os.Stderr.Write(rest)
+	}
 	if number == e.config.FloodAt {
 		flood(e.config.Flood)
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	Key      string            // API key asked for outside of the health path; "": none
 
 	Lines    []string      // written to stderr at the start
+	LogFile  string        // a captured log, perhaps packed by gzip: its start is written likewise
+	LogRest  int           // request number at which the rest of LogFile is written; 0: at the start
 	Loading  time.Duration // answers 503 to everything for so long
 	Silent   bool          // neither listens nor logs, for ever
 	Chatter  bool          // logs all the time and never listens

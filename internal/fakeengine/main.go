@@ -59,6 +59,10 @@ func engineMain(config Config) int {
 	for _, line := range config.Lines {
 		fmt.Fprintln(os.Stderr, line)
 	}
+	if err := config.replay(); err != nil {
+		fmt.Fprintln(os.Stderr, "fake engine:", err)
+		return 97
+	}
 	for _, name := range config.Refuses {
 		if _, found := os.LookupEnv(name); found {
 			fmt.Fprintf(os.Stderr, "%s is in the environment\n", name)

@@ -2,9 +2,12 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/secrets"
@@ -113,10 +116,7 @@ func FaultMessage(raw []byte, limit int) string {
 		return Cut(s, limit)
 	}
 	fields := Object(raw)
-	message := text(fields["message"])
-	if message == "" {
-		message = text(fields["msg"])
-	}
+	message := cmp.Or(text(fields["message"]), text(fields["msg"]))
 	if message == "" {
 		return Cut(string(raw), limit)
 	}
@@ -126,12 +126,41 @@ func FaultMessage(raw []byte, limit int) string {
 			notes = append(notes, name+" "+strings.Trim(string(v), `"`))
 		}
 	}
-	message = Cut(message, limit)
+	message = Cut(ownWords(message), limit)
 	if len(notes) > 0 {
 		message += " (" + strings.Join(notes, ", ") + ")"
 	}
 
 	return message
+}
+
+// pydanticError is one entry of what vLLM says of a body that it cannot take:
+// a Python dictionary with place, message and the whole input.
+var pydanticError = regexp.MustCompile(`'loc': \(([^)]*)\), 'msg': ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`)
+
+// ownWords takes the messages and their places out of a validation error, which
+// also repeats the input and a file of the server; others stay as they are.
+func ownWords(message string) string {
+	if !strings.Contains(message, "validation error") {
+		return message
+	}
+
+	var all []string
+	for _, found := range pydanticError.FindAllStringSubmatch(message, -1) {
+		place := strings.NewReplacer("'body'", "", "'", "", ", ", ".", ",", "").Replace(found[1])
+		said := strings.TrimPrefix(found[2][1:len(found[2])-1], "Value error, ")
+		if place = strings.Trim(place, "."); place != "" {
+			said = place + ": " + said
+		}
+		if !slices.Contains(all, said) { // it is written twice
+			all = append(all, said)
+		}
+	}
+
+	if all == nil {
+		return message
+	}
+	return strings.Join(all, "; ")
 }
 
 // BodyMessage finds the server's words in the body of an answer that is no
