@@ -88,6 +88,7 @@ const (
 	FailDownload     FailureClass = "download-failed"
 	FailEngineDied   FailureClass = "engine-died" // a worker ended, and the front end only says that it did
 	FailCompileCache FailureClass = "compile-cache"
+	FailCompile      FailureClass = "compile-failed"    // the compiler of the engine's kernels or graphs failed
 	FailSharedMemory FailureClass = "shm-full"          // no room in /dev/shm
 	FailSmoke        FailureClass = "smoke-failed"      // it serves, but not the request that had to succeed first
 	FailContext      FailureClass = "context-too-small" // none of the prompts fits what the server takes

@@ -141,6 +141,9 @@ type FatalLine struct {
 	Pattern *regexp.Regexp
 	Class   results.FailureClass
 	Hint    string // what usually helps, for the end of the failure's message; "": nothing to add
+
+	Starting bool // it counts only until the server serves: later, the same words are about a request
+	Guess    bool // another line with a class of its own takes its place
 }
 
 // Reset says how an engine forgets its prefix cache.

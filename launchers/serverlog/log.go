@@ -45,7 +45,8 @@ type Log struct {
 	lines    int    // seen so far
 	progress int    // of these, lines that tell of more than waiting
 	tail     []logLine
-	redraw   bool // the last line of tail ended in CR: the next one replaces it
+	above    string // the last line without its prefix
+	redraw   bool   // the last line of tail ended in CR: the next one replaces it
 	evidence evidence
 	match    *FatalMatch
 	found    bool // wanted has appeared
@@ -221,32 +222,60 @@ func (l *Log) noteMilestones(line, lower string) {
 	}
 }
 
-// judge records the first fatal line. A line that only says that the engine is
-// gone gives way to one that says why: engines report the end first and print
-// the traceback, whose last line is the cause, after it.
+// judge records the fatal line that says most. Engines report their end first
+// and print the traceback, whose last line is the cause, after it: a line that
+// only says that the engine is gone gives way to one that says why.
 func (l *Log) judge(line, lower string) bool {
-	if quotesSource(line) || retries.MatchString(line) {
+	above := l.above
+	words := logPrefix.ReplaceAllString(line, "")
+	l.above = words
+	if quotesSource(words) || retries.MatchString(line) {
 		return false
 	}
+
 	for i, m := range l.matchers.fatal {
-		if !m.may(lower) || !m.pattern.MatchString(line) {
+		kind := l.kind.Fatal[i]
+		if kind.Starting && l.serving || !m.may(lower) ||
+			!m.pattern.MatchString(line) && !m.pattern.MatchString(words) {
 			continue
 		}
-		kind := l.kind.Fatal[i]
-		if l.match == nil || vague(l.match.kind.Class) && !vague(kind.Class) {
-			l.match = &FatalMatch{line, kind}
+		if l.match == nil || weight(kind) > weight(l.match.kind) {
+			l.match = &FatalMatch{withField(above, line, words), kind}
 		}
-		return true
+		return !kind.Guess
 	}
+
 	return false
+}
+
+// weight orders fatal lines by how much they say.
+func weight(kind engines.FatalLine) int {
+	switch {
+	case vague(kind.Class):
+		return 0
+	case kind.Guess:
+		return 1
+	}
+	return 2
+}
+
+// fieldName is what stands alone in the line above pydantic's reason.
+var fieldName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+
+// withField puts the field that a reason of pydantic is about before it.
+func withField(above, line, words string) string {
+	if strings.Contains(words, "[type=") && strings.HasPrefix(words, " ") && fieldName.MatchString(above) {
+		return above + ": " + strings.TrimSpace(words)
+	}
+	return line
 }
 
 // retries matches warnings about an attempt that is made again.
 var retries = regexp.MustCompile(`(?i)\b(retrying|retry attempt|will retry)\b`)
 
-// quotesSource recognises the lines of a traceback that quote the program.
-func quotesSource(line string) bool {
-	text := logPrefix.ReplaceAllString(line, "")
+// quotesSource recognises the lines of a traceback that quote the program, given
+// without the log's prefix.
+func quotesSource(text string) bool {
 	return strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "  File ")
 }
 

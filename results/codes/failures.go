@@ -91,6 +91,9 @@ func failuresOfStart() []Entry {
 			"The server cannot serve.", "Look further up in its log for the worker's own words."),
 		failure(results.FailCompileCache, "The engine's compile cache is damaged or cannot be written.",
 			"The server did not start.", "Remove the cache folder that the message names."),
+		failure(results.FailCompile, "The compiler of the engine's kernels or graphs failed.",
+			"The server did not start.", "Check the C compiler and the CUDA or ROCm toolkit of the machine or image; "+
+				"vLLM's enforce-eager does without compiled graphs."),
 		failure(results.FailSharedMemory, "There is no room in /dev/shm.",
 			"Processes of the engine cannot exchange data.", "Make /dev/shm larger (containers: shm-size), or bench "+
 				"clean."),
