@@ -137,6 +137,18 @@ func interruptions() []ordeal {
 		{"crash", "Ctrl-C under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGINT, "failed, not run")},
 		{"crash", "Ctrl-C while a server stops", keeps, interrupted(draining, nil, results.LifeStopping, 500*time.Millisecond, syscall.SIGINT, "ok, not run")},
 		{"crash", "SIGQUIT under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGQUIT, "failed, not run")},
+		{"hang", "Ctrl-C under load of an engine that waits for its clients", "streams are closed first: the engine ends by SIGTERM alone", func(w *world) {
+			waits := func(c *engine) {
+				slowly(c)
+				c.ClientsFirst = true
+			}
+			interrupted(waits, nil, results.StepStarted, time.Second, syscall.SIGINT, "failed, not run")(w)
+			for _, e := range w.read().Events {
+				if e.Proof != nil && slices.Contains(e.Proof.Signals, "KILL") {
+					w.t.Errorf("the server of %s needed %q", e.Life, e.Proof.Signals)
+				}
+			}
+		}},
 		{"crash", "SIGTERM under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGTERM, "failed, not run")},
 		{"hang", "Ctrl-C twice while a server drains", "SIGKILL at once instead of a grace of a minute; exit code 130", func(w *world) {
 			night := w.night(func(c *engine) { c.Drain = time.Minute }, block{"server": block{"stop": block{"grace": "60s"}}})

@@ -72,6 +72,10 @@ func (e *engine) stream(w http.ResponseWriter, r *http.Request, tokens int, gap 
 	for range tokens {
 		e.outputs.Add(1)
 		time.Sleep(gap)
+		if e.stopping.Load() {
+			<-r.Context().Done()
+			return
+		}
 		choice := map[string]any{"index": 0, "text": " word"}
 		if chat {
 			choice = map[string]any{"index": 0, "delta": map[string]any{"content": " word"}}

@@ -72,6 +72,7 @@ type Config struct {
 	TermChild   *Child        // SIGTERM makes it start this child
 	KeepsPort   bool          // a child inherits the listening socket and lives on
 
+	ClientsFirst bool          // SIGTERM has an effect once no client has a stream open; these do not end by themselves
 	IgnoreTerm   bool          // SIGTERM does nothing
 	LosesTerm    time.Duration // SIGTERM does nothing for so long; then it logs ReadyForTerm
 	Drain        time.Duration // from SIGTERM to the exit

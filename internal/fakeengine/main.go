@@ -78,12 +78,14 @@ func engineMain(config Config) int {
 	if config.ReplaceAt > 0 && os.Getenv(workerVariable) == "" {
 		return supervise(config, stop)
 	}
+	var server *engine
 	switch {
 	case config.Silent:
 	case config.Chatter:
 		go chatter()
 	default:
-		if err := serve(config, os.Args[1:], exit); err != nil {
+		var err error
+		if server, err = serve(config, os.Args[1:], exit); err != nil {
 			fmt.Fprintln(os.Stderr, "fake engine:", err)
 			return 1
 		}
@@ -101,6 +103,9 @@ func engineMain(config Config) int {
 			}
 		}
 		flood(config.TermFlood)
+		if config.ClientsFirst && server != nil {
+			server.awaitClients()
+		}
 		time.Sleep(config.Drain)
 		return config.TermCode
 	case code := <-exit:

@@ -25,12 +25,13 @@ type engine struct {
 	leave    func()       // lets another worker take over
 	requests atomic.Int64 // completions, from 1
 	active   atomic.Int64 // completions under way
+	stopping atomic.Bool  // SIGTERM has come, and the streams of clients are waited for
 	inputs   atomic.Int64 // prompt tokens
 	outputs  atomic.Int64
 }
 
 // serve listens where the command line says and serves in the background.
-func serve(config Config, args []string, exit chan<- int) error {
+func serve(config Config, args []string, exit chan<- int) (*engine, error) {
 	host, port := address(args, os.Getenv("OLLAMA_HOST"))
 	if config.Host != "" {
 		host = config.Host
@@ -49,13 +50,13 @@ func serve(config Config, args []string, exit chan<- int) error {
 		listener, err = listen.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 
 	fmt.Fprintf(os.Stderr, "listening on http://%s\n", listener.Addr())
 	if config.KeepsPort {
 		if err := bequeath(listener); err != nil {
-			return err
+			return nil, err
 		}
 	}
 
@@ -63,7 +64,17 @@ func serve(config Config, args []string, exit chan<- int) error {
 	server := &http.Server{Handler: e.routes()}
 	e.leave = sync.OnceFunc(func() { go e.leaveTo(listener) })
 	go func() { _ = server.Serve(listener) }()
-	return nil
+	return e, nil
+}
+
+// awaitClients waits until no client has a stream open, as uvicorn does before
+// it ends.
+func (e *engine) awaitClients() {
+	e.stopping.Store(true)
+	fmt.Fprintln(os.Stderr, "INFO:     Waiting for connections to close. (CTRL+C to force quit)")
+	for e.active.Load() > 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // share lets other sockets listen on the same port.

@@ -81,7 +81,8 @@ func SpanMain(argv []string) int {
 	}
 
 	return meetAt(address, nodes-1, func() error {
-		return serve(spanConfig(argv, o, faults), argv[1:], make(chan int, 1))
+		_, err := serve(spanConfig(argv, o, faults), argv[1:], make(chan int, 1))
+		return err
 	})
 }
 
