@@ -49,13 +49,23 @@ func (r *Record) SeenBy(g Generation, api string, usageAsked bool) (ClientOutput
 		if out.Error == noDone { // it fails after the text was stored
 			out.Text = s.text
 		}
+		out.keepCause(r)
 		return out, true
 	}
 
 	out.Text = s.text
 
 	out.OutputLen = s.outputLen(&out, r)
+	out.keepCause(r)
 	return out, true
+}
+
+// keepCause notes the server's words of an error inside a stream, which vLLM's
+// client loses.
+func (c *ClientOutput) keepCause(r *Record) {
+	if r.Failure != nil && r.Failure.Class == FailInBand {
+		c.Error = r.Failure.Message
+	}
 }
 
 // clientStream is what a client's parser yields of a stream.

@@ -269,3 +269,19 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 		t.Error("VLLMJSON of a result without a reading = nil error, want one")
 	}
 }
+
+// TestInBandErrorKeepsItsCause: the server's words of an error in a stream are
+// in the detailed result, before a token came and after.
+func TestInBandErrorKeepsItsCause(t *testing.T) {
+	t.Parallel()
+	for _, kinds := range []string{"x", "ttx"} {
+		r := results.Record{
+			SentS: new(0.0), ChunkS: make([]float64, len(kinds)), ChunkKinds: kinds,
+			Failure: results.Failf(results.FailInBand, "the engine is out of memory"),
+		}
+		out, made := r.SeenBy(results.VLLM, "completions", true)
+		if !made || out.Error != "the engine is out of memory" {
+			t.Errorf("chunks %q: error %q, want the server's words", kinds, out.Error)
+		}
+	}
+}
