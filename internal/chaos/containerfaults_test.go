@@ -34,7 +34,7 @@ func containerFaults() []fault {
 			fakecontainer.Config{Fail: map[string]string{
 				"version": "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "image": "Cannot connect to the Docker daemon", "run": "Cannot connect to the Docker daemon",
 			}}),
-		container(fault{stage: "load", kind: "crash", name: "the container ends while it loads", engine: exits(1, "ValueError: nothing to load"), verdict: failed, class: results.FailExited, says: "code 1"}, plain),
+		container(fault{stage: "load", kind: "crash", name: "the container ends while it loads", engine: exits(1, "RuntimeError: nothing to load"), verdict: failed, class: results.FailExited, says: "code 1"}, plain),
 	}
 }
 
