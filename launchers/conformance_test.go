@@ -1,6 +1,7 @@
 package launchers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -321,11 +322,20 @@ func TestStopAfterFatalLine(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{
 		Lines:  []string{"ValueError: No available memory for the cache blocks."},
-		Silent: true, ExitAfter: 2 * time.Second, ExitCode: 1, IgnoreTerm: true,
+		Silent: true, ExitAfter: 3 * time.Second, ExitCode: 1, IgnoreTerm: true,
 	})
 	b.ownEnd = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Second, cancel)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if text, _ := os.ReadFile(b.spec.LogPath); bytes.Contains(text, []byte("No available memory")) {
+				time.Sleep(time.Second) // the launcher reads it, too
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	_, err := b.Launch(ctx, b.kind, b.spec)
 	if err == nil {
 		t.Fatal("Launch() = nil")
