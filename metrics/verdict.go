@@ -37,8 +37,11 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 	if f.Unsent > 0 {
 		text += fmt.Sprintf("; never sent: %d", f.Unsent)
 	}
-	if len(f.FailureSamples) > 0 {
-		text += "; first: " + f.FailureSamples[0]
+	own := slices.DeleteFunc(slices.Clone(f.FailureSamples), func(sample string) bool { // not for our own end of the pass
+		return strings.HasPrefix(sample, string(results.FailCanceled)+":")
+	})
+	if first := append(own, f.FailureSamples...); len(first) > 0 {
+		text += "; first: " + first[0]
 	}
 	return &results.Failure{Class: results.FailRequests, Message: text}
 }

@@ -101,6 +101,7 @@ func TestVerdictFails(t *testing.T) {
 		want          string
 	}{
 		{"nothing succeeded", "sent=0 fail=connect", 0, 0, "no request of 1 succeeded; failures: connect 1; first: connect: it broke"},
+		{"ended by us", "sent=0 fail=canceled\n sent=0 fail=connect", 0, 0, "no request of 2 succeeded; failures: canceled 1, connect 1; first: connect: it broke"},
 		{"no records", "", 0, 0, "no request of 0 succeeded"},
 		{"too many failed", "sent=0 t1 out=1\n sent=0 fail=connect", 0, 0.9, "1 of 2 requests succeeded (at least 90 % must); failures: connect 1; first: connect: it broke"},
 		{"too many not sent", "sent=0 t1 out=1", 4, 0.5, "1 of 4 requests succeeded (at least 50 % must); never sent: 3"},
