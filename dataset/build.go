@@ -21,21 +21,27 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{"random", false, buildRandom},                      // token ids or text of a set length, no two alike
-		{"random_mm", false, buildRandomMM},                 // random text with random images
-		{"sharegpt", true, buildShareGPT},                   // first turns of recorded conversations, one JSON array
-		{"jsonl", true, buildJSONL},                         // prompts as they stand in a file of JSON lines
-		{"custom", true, buildCustom},                       // vLLM's custom dataset: JSON lines with prompt and output_tokens
-		{"tok_inputs", true, buildTokInputs},                // prompts as token ids: JSON lines, a parquet column or a pandas pickle
-		{"sonnet", true, buildSonnet},                       // lines of a poem, the first ones shared
-		{"prefix_repetition", false, buildPrefixRepetition}, // random prefixes, each with many random suffixes, as vLLM makes them
-		{"burstgpt", true, buildBurstGPT},                   // lengths and times of a BurstGPT trace (CSV)
-		{"trace", true, buildTrace},                         // lengths, times and shared blocks of a timed trace (JSON lines)
-		{"hf", true, buildHF},                               // a chat dataset of Hugging Face as local parquet, JSON lines or JSON
-		{"text", true, buildText},                           // any text, cut to an exact number of tokens at different places
-		{"shared_prefix", false, buildSharedPrefix},         // groups of prompts with a prefix of their own
-		{"conversation", false, buildConversation},          // made-up conversations of several turns
-		{"frozen", true, buildFrozen},                       // a prompt set that was written before, prompt by prompt
+		{"random", false, buildRandom},      // token ids or text of a set length, no two alike
+		{"random_mm", false, buildRandomMM}, // random text with random images
+		{"sharegpt", true, buildShareGPT},   // first turns of recorded conversations, one JSON array
+		{"jsonl", true, buildJSONL},         // prompts as they stand in a file of JSON lines
+		// vLLM's custom dataset: JSON lines with prompt and output_tokens
+		{"custom", true, buildCustom},
+		// prompts as token ids: JSON lines, a parquet column or a pandas pickle
+		{"tok_inputs", true, buildTokInputs},
+		{"sonnet", true, buildSonnet}, // lines of a poem, the first ones shared
+		// random prefixes, each with many random suffixes, as vLLM makes them
+		{"prefix_repetition", false, buildPrefixRepetition},
+		{"burstgpt", true, buildBurstGPT}, // lengths and times of a BurstGPT trace (CSV)
+		// lengths, times and shared blocks of a timed trace (JSON lines)
+		{"trace", true, buildTrace},
+		// a chat dataset of Hugging Face as local parquet, JSON lines or JSON
+		{"hf", true, buildHF},
+		// any text, cut to an exact number of tokens at different places
+		{"text", true, buildText},
+		{"shared_prefix", false, buildSharedPrefix}, // groups of prompts with a prefix of their own
+		{"conversation", false, buildConversation},  // made-up conversations of several turns
+		{"frozen", true, buildFrozen},               // a prompt set that was written before, prompt by prompt
 	}
 }
 

@@ -87,9 +87,9 @@ func Samplers(ctx context.Context, options device.Options, force string) ([]devi
 }
 
 // SamplersOf is Samplers for a machine whose inventory is known.
-func SamplersOf(ctx context.Context, options device.Options, machine Inventory, force string) ([]device.Sampler, []string,
-	error,
-) {
+func SamplersOf(
+	ctx context.Context, options device.Options, machine Inventory, force string,
+) ([]device.Sampler, []string, error) {
 	if force != "" && force != "auto" {
 		return forced(ctx, options, machine, force)
 	}
@@ -244,8 +244,8 @@ func shortcomings(sampler device.Sampler, readings []device.Reading) []string {
 	}
 	for _, reading := range readings {
 		if reading.VRAMUsedBytes == nil && reading.GTTUsedBytes == nil {
-			notes = append(notes, fmt.Sprintf("%s: it does not report memory of %s; where GPU and CPU share memory, the "+
-				"host's reading has it", sampler.Name(), reading.Device))
+			notes = append(notes, fmt.Sprintf("%s: it does not report memory of %s; where GPU and CPU share memory, "+
+				"the host's reading has it", sampler.Name(), reading.Device))
 		}
 		if reading.PowerW == nil {
 			notes = append(notes, fmt.Sprintf("%s: it does not report power of %s", sampler.Name(), reading.Device))

@@ -76,7 +76,8 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 	}
 
 	job, err := r.preparer.Job(ctx, step.Request{
-		Load: r.loadOf(a), Server: r.variant(a.Variant).Server, Servers: servers, Step: a.StepRef, Pass: a.pass, Dir: r.dirOf(a),
+		Load: r.loadOf(a), Server: r.variant(a.Variant).Server, Servers: servers, Step: a.StepRef, Pass: a.pass,
+		Dir: r.dirOf(a),
 	}, result)
 	if err != nil {
 		result.StartedAt = results.Now()

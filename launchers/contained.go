@@ -166,7 +166,8 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 
 	s.info.Argv, s.info.Env = s.redact.Texts(recipe.Argv), s.redact.Values(job.Env)
 	plan := results.Process{
-		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Container: recipe.Info(),
+		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv,
+		Container: recipe.Info(),
 	}
 
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {

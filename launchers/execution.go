@@ -40,7 +40,8 @@ type ending interface {
 // execute runs the recipe's argv. The result is nil after an error.
 func (s *Server) execute(_ context.Context, argv, env []string) (execution, error) {
 	p, err := process.Start(process.Config{
-		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie, Cgroup: true, OrphanGrace: s.kind.OrphanGrace,
+		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie, Cgroup: true,
+		OrphanGrace: s.kind.OrphanGrace,
 	})
 	if err != nil {
 		return nil, err

@@ -158,7 +158,9 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 }
 
 // begin starts the program of a command. After a failure nothing of it is left.
-func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spec, command recipe.Command) (*Server, *results.Failure) {
+func (l *Launcher) begin(
+	ctx context.Context, kind engines.Kind, spec recipe.Spec, command recipe.Command,
+) (*Server, *results.Failure) {
 	// The cookies of one run's servers must differ: whoever carries a server's
 	// is ended with it.
 	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")

@@ -106,7 +106,8 @@ func (t *BatchProcess) watch() {
 		looked = time.Now()
 		now, err := s.process.Usage() // whoever is a member now stays one in our eyes
 		if t.stalled(moved || err == nil && t.worked(now)) {
-			s.fail(results.Failf(results.FailNoProgress, "%s has shown no sign of life for %s: no byte of log, no CPU time, nothing read from storage", s.kind.Name, s.spec.Ready.Stall))
+			s.fail(results.Failf(results.FailNoProgress, "%s has shown no sign of life for %s: no byte of log, "+
+				"no CPU time, nothing read from storage", s.kind.Name, s.spec.Ready.Stall))
 			return
 		}
 	}

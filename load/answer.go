@@ -181,11 +181,13 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 		c.Content = a.fresh(c.Content, len(c.Finish) > 0)
 	}
 	if c.Fault == nil && a.endless(c) {
-		a.fault = results.Failf(results.FailProtocol, "the answer has no end: %d chunks and %d bytes of text, %d tokens were asked for", len(a.chunkS), len(a.text), a.asked)
+		a.fault = results.Failf(results.FailProtocol, "the answer has no end: %d chunks and %d bytes of text, "+
+			"%d tokens were asked for", len(a.chunkS), len(a.text), a.asked)
 		return false
 	}
 	if c.Fault == nil && !a.affords() {
-		a.fault = results.Failf(results.FailProtocol, "%v: this one has %d chunks and %d bytes of text", wire.ErrOverBudget, len(a.chunkS), len(a.text))
+		a.fault = results.Failf(results.FailProtocol, "%v: this one has %d chunks and %d bytes of text",
+			wire.ErrOverBudget, len(a.chunkS), len(a.text))
 		return false
 	}
 	a.chunkS = append(a.chunkS, at.Seconds())

@@ -146,7 +146,8 @@ func compressed(rep *wire.Reply) *results.Failure {
 		return nil
 	}
 	return results.Failf(results.FailProtocol,
-		"the answer is compressed (Content-Encoding %q) although bench did not ask for it: its times would be wrong", encoding)
+		"the answer is compressed (Content-Encoding %q) although bench did not ask for it: its times would be wrong",
+		encoding)
 }
 
 // refused describes an answer that is not accepted, whose body begins with
@@ -220,5 +221,6 @@ func notStreamed(rep *wire.Reply, body []byte) *results.Failure {
 		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)",
 			dialect.FaultMessage(fault, wordsKept), rep.Status)
 	}
-	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", dialect.Cut(string(body), 200))
+	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; "+
+		"it sent JSON beginning %q", dialect.Cut(string(body), 200))
 }

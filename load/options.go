@@ -54,10 +54,11 @@ type Options struct {
 	// Start, if there is one, is called when the first wave is ready and decides
 	// when second 0 is, which may be to come. Its error ends the pass before
 	// anything is sent. Nil: second 0 is at once.
-	Start          func(ctx context.Context) (time.Time, error)
-	Started        func(time.Time) // nil: none; called once with second 0, on the monotonic clock, before anything is sent
-	Progress       func(Progress)  // nil: none; called at most every ProgressPeriod and once at the end
-	ProgressPeriod time.Duration   // 0: one second
+	Start func(ctx context.Context) (time.Time, error)
+	// nil: none; called once with second 0, on the monotonic clock, before anything is sent
+	Started        func(time.Time)
+	Progress       func(Progress) // nil: none; called at most every ProgressPeriod and once at the end
+	ProgressPeriod time.Duration  // 0: one second
 	// CountTokens counts the tokens of an answer for which the server gave no
 	// count. It is called one answer at a time, after the last request ended.
 	// Nil, or an error: content chunks are counted instead.
@@ -94,7 +95,8 @@ func (o *Options) common() *dialect.Common {
 // wire says how to reach the servers at urls, width requests at once.
 func (o *Options) wire(urls []*url.URL, width int, dial wire.DialFunc) wire.Options {
 	return wire.Options{
-		URLs: urls, Headers: o.Target.Headers, UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS, Transport: o.Transport,
+		URLs: urls, Headers: o.Target.Headers, UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS,
+		Transport:        o.Transport,
 		ReuseConnections: o.ReuseConnections, ConnectTimeout: o.Timeouts.Connect, Width: width, Dial: dial,
 	}
 }

@@ -18,7 +18,8 @@ func warnClientLimit(e Evidence) *results.Warning {
 	limit := lagLimit(e)
 	for _, s := range senders(e.Client) {
 		if s.lag != nil && *s.lag > limit {
-			reasons = append(reasons, fmt.Sprintf("%s read bytes %.1f ms after they arrived (p99; %.1f ms is the limit)", s.name, *s.lag*1000, limit*1000))
+			reasons = append(reasons, fmt.Sprintf("%s read bytes %.1f ms after they arrived (p99; "+
+				"%.1f ms is the limit)", s.name, *s.lag*1000, limit*1000))
 		}
 		if all := e.Client.DurationS * float64(s.cpus); s.cpu != nil && all > 0 && *s.cpu > busyShare*all {
 			reasons = append(reasons, fmt.Sprintf("%s used %.0f %% of %s", s.name, 100**s.cpu/all, cores(s.cpus)))

@@ -51,7 +51,8 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 // for a percentile, several tokens a chunk, a warm cache.
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
-	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput, results.WarnClientLate, results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
+	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput, results.WarnClientLate,
+		results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
 		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused, results.WarnReplaced:
 		return true
 	case results.WarnShortOutput:

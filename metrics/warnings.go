@@ -48,7 +48,8 @@ func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
 		warnInterrupted, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
-		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,
+		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnHiddenTokens,
+		warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {
 			all = append(all, *w)
@@ -73,7 +74,8 @@ func warnInterrupted(e Evidence) *results.Warning {
 	if why == "" {
 		why = "no reason given"
 	}
-	return Warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %d requests were never sent", why, e.Figures.Unsent, e.Figures.Asked)
+	return Warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %d requests were never sent", why,
+		e.Figures.Unsent, e.Figures.Asked)
 }
 
 func warnFailures(e Evidence) *results.Warning {
@@ -99,7 +101,8 @@ func warnShortOutput(e Evidence) *results.Warning {
 	if e.Asked.IgnoreEOS {
 		hint = "the server did not honour ignore_eos, or its context is too small"
 	}
-	return Warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s", percent(got, asked), got, asked, hint)
+	return Warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s",
+		percent(got, asked), got, asked, hint)
 }
 
 // warnLongOutput speaks of answers beyond the limit that was asked for. Chunks
@@ -126,7 +129,8 @@ func warnLongOutput(e Evidence) *results.Warning {
 		return nil
 	}
 
-	return Warnf(results.WarnLongOutput, "%d of %d answers are longer than asked, one with %d tokens where %d were the limit: the server does not know the field that limits an answer (load: max-tokens-field)",
+	return Warnf(results.WarnLongOutput, "%d of %d answers are longer than asked, one with %d tokens where %d were "+
+		"the limit: the server does not know the field that limits an answer (load: max-tokens-field)",
 		long, answers, worst, asked)
 }
 
@@ -209,13 +213,17 @@ func warnCached(e Evidence) *results.Warning {
 func warnCacheState(c results.CacheState) *results.Warning {
 	switch {
 	case c.Verified == nil:
-		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, but nothing could be done for it, and nothing tells what was found in it", c.Asked)
+		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, but nothing could be done for it, "+
+			"and nothing tells what was found in it", c.Asked)
 	case c.HitShare == nil:
-		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, and it was not (by %s)", c.Asked, c.VerifiedHow)
+		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, and it was not (by %s)", c.Asked,
+			c.VerifiedHow)
 	case c.Asked == "warm":
-		return Warnf(results.WarnPrefixCache, "a warm prefix cache was asked for, but only %.1f %% of the prompt tokens came from it (by %s)", 100**c.HitShare, c.VerifiedHow)
+		return Warnf(results.WarnPrefixCache, "a warm prefix cache was asked for, but only %.1f %% of the prompt "+
+			"tokens came from it (by %s)", 100**c.HitShare, c.VerifiedHow)
 	}
-	return Warnf(results.WarnPrefixCache, "a cold prefix cache was asked for, but %.1f %% of the prompt tokens came from it (by %s), more than the prompts share",
+	return Warnf(results.WarnPrefixCache, "a cold prefix cache was asked for, but %.1f %% of the prompt tokens came "+
+		"from it (by %s), more than the prompts share",
 		100**c.HitShare, c.VerifiedHow)
 }
 
@@ -223,7 +231,8 @@ func warnClientLate(e Evidence) *results.Warning {
 	if e.Client == nil || e.Client.LateP99S == nil || *e.Client.LateP99S <= lateS {
 		return nil
 	}
-	return Warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; %.0f ms is the limit): %s was too slow",
+	return Warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; "+
+		"%.0f ms is the limit): %s was too slow",
 		*e.Client.LateP99S*1000, lateS*1000, latest(e.Client))
 }
 
@@ -244,7 +253,8 @@ func warnRate(e Evidence) *results.Warning {
 	if n < enoughForRateTest || meant.length() <= 0 || meant.length() >= reachedRateShare*sent.length() {
 		return nil
 	}
-	return Warnf(results.WarnRequestRate, "requests left at %.2f/s where the schedule meant %.2f/s: a cap on concurrency or the client held them back",
+	return Warnf(results.WarnRequestRate, "requests left at %.2f/s where the schedule meant %.2f/s: "+
+		"a cap on concurrency or the client held them back",
 		float64(n-1)/sent.length(), float64(n-1)/meant.length())
 }
 
@@ -268,7 +278,8 @@ func warnMultiToken(e Evidence) *results.Warning {
 	if per == nil || *per <= multiTokenChunk {
 		return nil
 	}
-	return Warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, not between tokens; if a parser holds tokens back without a sign, TPOT is too low", *per)
+	return Warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, "+
+		"not between tokens; if a parser holds tokens back without a sign, TPOT is too low", *per)
 }
 
 // warnHiddenTokens speaks of tokens that came before the first visible one.
@@ -285,7 +296,8 @@ func warnHiddenTokens(e Evidence) *results.Warning {
 		return nil
 	}
 
-	return Warnf(results.WarnHiddenTokens, "%d answers hold %s of their tokens back before the first that is shown: TTFT includes their generation, and TPOT is over the shown ones",
+	return Warnf(results.WarnHiddenTokens, "%d answers hold %s of their tokens back before the first that is shown: "+
+		"TTFT includes their generation, and TPOT is over the shown ones",
 		answers, percent(hidden, tokens))
 }
 
@@ -302,7 +314,8 @@ func warnFewSamples(e Evidence) *results.Warning {
 		if len(percentiles) == 0 {
 			continue
 		}
-		key := thin{strings.Join(percentiles, ", "), fmt.Sprintf("%d, and %s needs %d", m.dist.N, percentiles[len(percentiles)-1], needs)}
+		key := thin{strings.Join(percentiles, ", "), fmt.Sprintf("%d, and %s needs "+
+			"%d", m.dist.N, percentiles[len(percentiles)-1], needs)}
 		if names[key] == nil {
 			order = append(order, key)
 		}
@@ -313,7 +326,8 @@ func warnFewSamples(e Evidence) *results.Warning {
 	}
 	var parts []string
 	for _, key := range order {
-		parts = append(parts, fmt.Sprintf("%s of %s (there are %s)", key.percentiles, strings.Join(names[key], ", "), key.samples))
+		parts = append(parts, fmt.Sprintf("%s of %s (there are %s)", key.percentiles, strings.Join(names[key], ", "),
+			key.samples))
 	}
 	return Warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(parts, "; "))
 }

@@ -96,8 +96,9 @@ func NewDocument(run *results.Run) *Document {
 
 	for _, g := range collectWarnings(run) {
 		notice := Notice{
-			Code: string(g.code), Severity: g.entry.Severity, Count: g.steps, Meaning: g.entry.Meaning, Why: g.entry.Why,
-			Do: g.entry.Do,
+			Code: string(g.code), Severity: g.entry.Severity, Count: g.steps, Meaning: g.entry.Meaning,
+			Why: g.entry.Why,
+			Do:  g.entry.Do,
 		}
 		for _, m := range g.messages {
 			notice.Messages = append(notice.Messages, Message{m.words(), m.steps})

@@ -51,8 +51,9 @@ type Origin struct {
 	Also   []int  `json:"also"` // lines where the same figures stand again
 	Format string `json:"import_format"`
 	// the client whose definitions the figures follow; "": another than vLLM's, or not known
-	Reading        Generation    `json:"reading"`
-	StatedSettings []string      `json:"told"`   // names of the settings in Asked that are told; the others are not known
+	Reading Generation `json:"reading"`
+	// names of the settings in Asked that are told; the others are not known
+	StatedSettings []string      `json:"told"`
 	Stated         []StatedValue `json:"stated"` // everything that was read, as it stood there
 }
 

@@ -32,7 +32,8 @@ func Extrapolate(f Figures, factor, share int) *Extrapolation {
 	}
 	return &Extrapolation{
 		Factor: factor, Share: share, DurationS: f.DurationS / float64(factor),
-		RequestThroughput: times(f.RequestThroughput), RequestGoodput: times(f.RequestGoodput), OutputThroughput: times(f.OutputThroughput),
+		RequestThroughput: times(f.RequestThroughput), RequestGoodput: times(f.RequestGoodput),
+		OutputThroughput:     times(f.OutputThroughput),
 		TotalTokenThroughput: times(f.TotalTokenThroughput), MaxOutputTokensPerS: times(f.MaxOutputTokensPerS),
 	}
 }
@@ -46,7 +47,9 @@ func (r *Result) Headline() *Figures {
 	}
 	f, e := *r.Figures, r.Extrapolated
 	f.DurationS, f.RequestThroughput, f.RequestGoodput = e.DurationS, e.RequestThroughput, e.RequestGoodput
-	f.OutputThroughput, f.TotalTokenThroughput, f.MaxOutputTokensPerS = e.OutputThroughput, e.TotalTokenThroughput, e.MaxOutputTokensPerS
+	f.OutputThroughput = e.OutputThroughput
+	f.TotalTokenThroughput = e.TotalTokenThroughput
+	f.MaxOutputTokensPerS = e.MaxOutputTokensPerS
 	return &f
 }
 

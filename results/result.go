@@ -29,20 +29,23 @@ type Asked struct {
 	RequestRate    *float64 `json:"request_rate"`    // requests/s; null: all at once
 	Burstiness     *float64 `json:"burstiness"`      // 1: Poisson; null: constant gaps
 	Ramp           *Ramp    `json:"ramp"`            // null: none
-	SendForS       *float64 `json:"send_for_s"`      // nothing was to be sent from then on; null: the number of prompts decided
-	Tokenizer      string   `json:"tokenizer"`       // that prompts were counted with; "": nothing was
-	Compat         string   `json:"compat"`          // whose prompts, bodies and arrival times: "vllm" and so on; "": ours
-	InputLen       *int     `json:"input_len"`       // tokens; null: the dataset's own
-	OutputLen      *int     `json:"output_len"`      // tokens; null: the dataset's own
-	IgnoreEOS      bool     `json:"ignore_eos"`
-	Temperature    *float64 `json:"temperature"`
-	Warmups        int      `json:"warmups"`
+	// nothing was to be sent from then on; null: the number of prompts decided
+	SendForS  *float64 `json:"send_for_s"`
+	Tokenizer string   `json:"tokenizer"` // that prompts were counted with; "": nothing was
+	// whose prompts, bodies and arrival times: "vllm" and so on; "": ours
+	Compat      string   `json:"compat"`
+	InputLen    *int     `json:"input_len"`  // tokens; null: the dataset's own
+	OutputLen   *int     `json:"output_len"` // tokens; null: the dataset's own
+	IgnoreEOS   bool     `json:"ignore_eos"`
+	Temperature *float64 `json:"temperature"`
+	Warmups     int      `json:"warmups"`
 	// goals of the goodput in seconds, by "ttft", "tpot", "e2el"; left out: none, or by a version that did not say
 	GoodputGoalsS map[string]float64 `json:"goodput_goals_s,omitempty"`
 
 	Body string `json:"body"` // one request body as sent, with the prompt cut short
 
-	Settings *spec.Settings `json:"settings,omitempty"` // how the load was sent, in full; null: by a version that did not say
+	// how the load was sent, in full; null: by a version that did not say
+	Settings *spec.Settings `json:"settings,omitempty"`
 }
 
 // Ramp is a request rate that rises from the first request to the last.
@@ -109,14 +112,17 @@ type Figures struct {
 	TTFTFromIntended Dist `json:"ttft_from_intended_s"` // waiting in the client's queue included
 	E2ELFromIntended Dist `json:"e2el_from_intended_s"`
 
-	TokensPerChunk *float64             `json:"tokens_per_chunk"`       // output tokens / token chunks
-	ChunkSizes     map[int]int          `json:"tokens_per_chunk_sizes"` // rounded tokens per chunk of an answer -> answers
-	BurstGaps      *float64             `json:"burst_gaps_share"`       // share of chunk gaps too short for a model; null: no gaps
-	Lengths        *OutputLengths       `json:"output_lengths"`         // null: no answer with an asked and a known length
-	Series         *Series              `json:"per_second"`             // null: nothing was sent
-	Prompts        []PromptBucket       `json:"by_prompt_length"`       // null: prompts of one class of lengths
-	Steady         *SteadyState         `json:"steady_state"`           // null: the pass has none
-	Answers        *Answers             `json:"answers"`                // null: no answer
+	TokensPerChunk *float64 `json:"tokens_per_chunk"` // output tokens / token chunks
+	// rounded tokens per chunk of an answer -> answers
+	ChunkSizes map[int]int `json:"tokens_per_chunk_sizes"`
+	// share of chunk gaps too short for a model; null: no gaps
+	BurstGaps *float64 `json:"burst_gaps_share"`
+	// null: no answer with an asked and a known length
+	Lengths        *OutputLengths       `json:"output_lengths"`
+	Series         *Series              `json:"per_second"`       // null: nothing was sent
+	Prompts        []PromptBucket       `json:"by_prompt_length"` // null: prompts of one class of lengths
+	Steady         *SteadyState         `json:"steady_state"`     // null: the pass has none
+	Answers        *Answers             `json:"answers"`          // null: no answer
 	FinishReasons  map[string]int       `json:"finish_reasons"`
 	Failures       map[FailureClass]int `json:"failures"`
 	FailureSamples []string             `json:"failure_samples"` // first messages, at most 5, distinct
@@ -133,24 +139,25 @@ type ReplicaFigures struct {
 // Server says which server answered: identity and history of one process of
 // the variant.
 type Server struct {
-	Replica      int                `json:"replica"`
-	Life         string             `json:"life"` // id of its server life, a folder name under lives/
-	Launcher     string             `json:"launcher"`
-	BaseURL      string             `json:"base_url"`
-	Argv         []string           `json:"argv"`        // empty for an external server
-	Env          map[string]string  `json:"env"`         // the difference to ours; secrets redacted
-	CountsTokens bool               `json:"-"`           // it can be asked for the tokens of a text
-	DroppedEnv   []string           `json:"dropped_env"` // names of variables of ours that it did not inherit
-	GPUs         []int              `json:"gpus"`
-	PID          int                `json:"pid,omitempty"`
-	Model        string             `json:"model"`   // as the server names it
-	Version      string             `json:"version"` // as the server says; "" if it does not
-	ReadyPhases  []Phase            `json:"ready_phases"`
-	Counters     map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
-	Simulated    bool               `json:"simulated"`
-	Startup      *Startup           `json:"startup"`     // null: the server said nothing of its start
-	Smoke        *SmokeAnswer       `json:"smoke"`       // null: none was asked for
-	Speculation  *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
+	Replica      int               `json:"replica"`
+	Life         string            `json:"life"` // id of its server life, a folder name under lives/
+	Launcher     string            `json:"launcher"`
+	BaseURL      string            `json:"base_url"`
+	Argv         []string          `json:"argv"`        // empty for an external server
+	Env          map[string]string `json:"env"`         // the difference to ours; secrets redacted
+	CountsTokens bool              `json:"-"`           // it can be asked for the tokens of a text
+	DroppedEnv   []string          `json:"dropped_env"` // names of variables of ours that it did not inherit
+	GPUs         []int             `json:"gpus"`
+	PID          int               `json:"pid,omitempty"`
+	Model        string            `json:"model"`   // as the server names it
+	Version      string            `json:"version"` // as the server says; "" if it does not
+	ReadyPhases  []Phase           `json:"ready_phases"`
+	// the server's own counters, change over the pass, under our names
+	Counters    map[string]float64 `json:"counters"`
+	Simulated   bool               `json:"simulated"`
+	Startup     *Startup           `json:"startup"`     // null: the server said nothing of its start
+	Smoke       *SmokeAnswer       `json:"smoke"`       // null: none was asked for
+	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
 
 	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
 
@@ -192,7 +199,8 @@ type Result struct {
 
 	ServerMetrics []ServerMetrics `json:"server_metrics"` // one a server that has metrics
 	Hooks         []HookRecord    `json:"hooks"`
-	Changes       []string        `json:"changes"` // what differed from the run's start when the step ran, after a resume
+	// what differed from the run's start when the step ran, after a resume
+	Changes []string `json:"changes"`
 
 	SQZB         *SQZB           `json:"sqzb"`         // null: another method
 	LlamaBench   []LlamaBenchRow `json:"llama_bench"`  // null: another method

@@ -77,7 +77,8 @@ func (r Result) addHead(out *object) {
 	f := r.Figures
 	if f == nil {
 		for _, name := range []string{
-			"duration", "completed", "failed", "total_input_tokens", "total_output_tokens", "request_throughput", "request_goodput",
+			"duration", "completed", "failed", "total_input_tokens", "total_output_tokens", "request_throughput",
+			"request_goodput",
 			"output_throughput", "total_token_throughput", "max_output_tokens_per_s", "max_concurrent_requests",
 		} {
 			out.add(name, nil)

@@ -159,7 +159,8 @@ func SpeculationOf(servers []Server) *Speculation {
 		case d == nil || d.DraftTokens == nil || *d.DraftTokens <= 0 || d.AcceptedTokens == nil:
 		case sum == nil:
 			sum = new(d.add(Drafting{
-				Drafts: new(0.), DraftTokens: new(0.), AcceptedTokens: new(0.), EmittedTokens: new(0.), AcceptedAt: make([]float64, len(d.AcceptedAt)),
+				Drafts: new(0.), DraftTokens: new(0.), AcceptedTokens: new(0.), EmittedTokens: new(0.),
+				AcceptedAt: make([]float64, len(d.AcceptedAt)),
 			}))
 		default:
 			sum = new(sum.add(*d))
@@ -172,8 +173,9 @@ func SpeculationOf(servers []Server) *Speculation {
 
 	sum.Derive()
 	s := &Speculation{
-		Source: sum.Source, DraftTokens: *sum.DraftTokens, AcceptedTokens: *sum.AcceptedTokens, AcceptanceRate: *sum.Rate,
-		PerPosition: sum.AtPosition, SystemEfficiency: sum.Efficiency,
+		Source: sum.Source, DraftTokens: *sum.DraftTokens, AcceptedTokens: *sum.AcceptedTokens,
+		AcceptanceRate: *sum.Rate,
+		PerPosition:    sum.AtPosition, SystemEfficiency: sum.Efficiency,
 	}
 
 	if sum.Tokens != nil {

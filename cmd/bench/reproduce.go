@@ -234,7 +234,9 @@ func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, her
 
 // tell prints what came of it and gives the exit code. outcome is nil where
 // nothing was run.
-func (o reproduceOptions) printResult(e env, from *reproduce.Origin, here *results.Run, outcome *session.Outcome) error {
+func (o reproduceOptions) printResult(
+	e env, from *reproduce.Origin, here *results.Run, outcome *session.Outcome,
+) error {
 	r, err := o.reproduction(from, here)
 	if err != nil {
 		return err

@@ -16,7 +16,8 @@ const prependFree = 1 << 10
 // a file of a few lines could ask for any amount of memory.
 func checkGrowth(raw json.RawMessage) error {
 	if growth := growthOf(raw, 0); growth > maxGrowth {
-		return fmt.Errorf("its Replace rules make a text up to %.3g times longer; %d times is the limit", growth, maxGrowth)
+		return fmt.Errorf("its Replace rules make a text up to %.3g times longer; %d times is the limit", growth,
+			maxGrowth)
 	}
 	return nil
 }

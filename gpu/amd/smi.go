@@ -197,7 +197,8 @@ func (s *smiSampler) collect(readings map[int]*results.GPUReading, at time.Time)
 			s.note("amd-smi: its GPU %d is not in the inventory", index)
 			continue
 		}
-		if isEmptyReading(*reading) || !slices.ContainsFunc(s.wanted, func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
+		if isEmptyReading(*reading) || !slices.ContainsFunc(s.wanted,
+			func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
 			continue
 		}
 		out = append(out, gpu.reading(*reading, at))

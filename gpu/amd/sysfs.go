@@ -29,7 +29,8 @@ func NewSysfsSampler(options device.Options, devices []device.Device) (device.Sa
 		}
 		s.gpus = append(s.gpus, openSysfsGPU(gpu))
 		if gpu.PartitionIndex != nil {
-			s.note("sysfs: a partitioned GPU reports figures of the whole GPU only; they count as those of its first partition")
+			s.note("sysfs: a partitioned GPU reports figures of the whole GPU only; they count as those of its first " +
+				"partition")
 		}
 	}
 	if len(s.gpus) == 0 {

@@ -61,8 +61,8 @@ const (
 // run. When ctx ends, the jobs go on and no run is returned.
 func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 	f := follower{Cluster: c, reported: map[string]int{}, where: map[string]string{}}
-	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C ends this view, not the jobs; 'bench watch %s' follows again, 'bench "+
-		"cancel' stops them\n", c.Folder.Dir())
+	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C ends this view, not the jobs; 'bench watch %s' follows again, "+
+		"'bench cancel' stops them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
 	var answered time.Time // the last time that the controller did; zero: never
 

@@ -188,7 +188,8 @@ func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resum
 		if isStuck {
 			return outcome, errStuck
 		}
-		fmt.Fprintln(s.Process.Stderr, "bench: the job's time limit is reached; it is queued again for the remaining steps")
+		fmt.Fprintln(s.Process.Stderr, "bench: the job's time limit is reached; it is queued again for the remaining "+
+			"steps")
 		return session.Outcome{}, slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
 	}
 

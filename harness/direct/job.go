@@ -215,7 +215,8 @@ func newResult(version string, f *vllmcli.Flags, o load.Options) *results.Result
 		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name,
 		DatasetPath: f.Dataset.Path,
 		Seed:        f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
-		InputLen: f.Dataset.MeanInputLen(), Temperature: o.Sampling.Temperature, Settings: &o.Settings, Warmups: f.Warmups, Compat: f.Dataset.Compat,
+		InputLen: f.Dataset.MeanInputLen(), Temperature: o.Sampling.Temperature, Settings: &o.Settings,
+		Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
 
 	if f.MaxConcurrency > 0 {

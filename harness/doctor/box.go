@@ -39,7 +39,8 @@ func files(v View) []Finding {
 	case d.Free == nil:
 		out = append(out, finding("disk", Note, "", "free space at %s unknown: %s", d.Dir, d.Error))
 	case *d.Free < littleDisk:
-		out = append(out, finding("disk", Problem, "free some space, or write the results elsewhere with --out", "%s free at %s",
+		out = append(out, finding("disk", Problem, "free some space, or write the results elsewhere with --out",
+			"%s free at %s",
 			size(*d.Free), d.Dir))
 	case *d.Free < someDisk:
 		out = append(out, finding("disk", Note, "a long run with many requests writes gigabytes", "%s free at %s",
@@ -171,7 +172,8 @@ func ports(v View) []Finding {
 func order(v View) []Finding {
 	var out []Finding
 	if v.Busy != "" {
-		out = append(out, finding("bench", Problem, "wait for it, or stop it", "another bench is using this machine: %s",
+		out = append(out, finding("bench", Problem, "wait for it, or stop it",
+			"another bench is using this machine: %s",
 			v.Busy))
 	}
 

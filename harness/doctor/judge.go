@@ -123,7 +123,8 @@ func graphics(v View) []Finding {
 				"video", "no GPU detected"))
 	case len(v.Samplers) == 0:
 		out = append(out, finding("GPUs", Problem,
-			"install nvidia-smi, amd-smi or rocm-smi, or build bench with cgo for NVML", "no sampler reads their power "+
+			"install nvidia-smi, amd-smi or rocm-smi, or build bench with cgo for NVML",
+			"no sampler reads their power "+
 				"and memory: no telemetry and no proof that memory is free"))
 	default:
 		for _, s := range v.Samplers {
@@ -162,7 +163,8 @@ func strangers(v View) []Finding {
 	}
 
 	if v.Unseen != "" {
-		out = append(out, finding("GPU users", Note, "", "the processes that hold GPU memory are unknown: %s", v.Unseen))
+		out = append(out, finding("GPU users", Note, "", "the processes that hold GPU memory are unknown: %s",
+			v.Unseen))
 	}
 	if len(out) == 0 {
 		out = append(out, finding("GPU users", OK, "", "no process holds GPU memory"))

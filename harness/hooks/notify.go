@@ -53,8 +53,9 @@ func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) resu
 	if len(n.Command) > 0 {
 		record = r.timed(n.Command[0], func() (string, error) {
 			vars := map[string]string{
-				"BENCH_EVENT": m.Event, "BENCH_TITLE": m.Title, "BENCH_SCENARIO": m.Scenario, "BENCH_RUN_ID": m.Run, "BENCH_RUN_DIR": m.Folder,
-				"BENCH_STEP": m.Step, "BENCH_REASON": m.Reason,
+				"BENCH_EVENT": m.Event, "BENCH_TITLE": m.Title, "BENCH_SCENARIO": m.Scenario, "BENCH_RUN_ID": m.Run,
+				"BENCH_RUN_DIR": m.Folder,
+				"BENCH_STEP":    m.Step, "BENCH_REASON": m.Reason,
 			}
 			return r.command(ctx, command{
 				argv: n.Command, vars: vars, stdin: m.Title + "\n\n" + m.Text + "\n",

@@ -236,7 +236,9 @@ func (c *Cleaner) registered(ctx context.Context, out *Run, target state.Run, ap
 }
 
 // life does one server.
-func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, appendEvent func(results.Event) error) error {
+func (out *Run) life(
+	ctx context.Context, c *Cleaner, life cleanup.OpenLife, appendEvent func(results.Event) error,
+) error {
 	left, err := c.With.Find(ctx, life)
 	if err != nil {
 		return err

@@ -187,9 +187,9 @@ const portTries = 3
 // fixed, or on the first free one from there on. Between the choice and the bind
 // lies the time in which a model loads: where somebody else takes the port
 // meanwhile, another one is tried.
-func launchOnPort(ctx context.Context, launcher Launcher, kind engines.Kind, spec recipe.Spec, fixed bool, taken []int) (
-	server step.Server, port int, err error,
-) {
+func launchOnPort(
+	ctx context.Context, launcher Launcher, kind engines.Kind, spec recipe.Spec, fixed bool, taken []int,
+) (server step.Server, port int, err error) {
 	avoid := slices.Clone(taken)
 	for range portTries {
 		if !fixed {

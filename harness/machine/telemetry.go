@@ -24,7 +24,9 @@ type Telemetry struct {
 // OpenTelemetry opens the samplers that the scenario asks for, and notes what
 // they cannot read. A sampler that is asked for by name and does not work is an
 // error. The caller closes it.
-func (p Process) OpenTelemetry(ctx context.Context, wish scenarios.Telemetry, machine gpu.Inventory) (*Telemetry, error) {
+func (p Process) OpenTelemetry(
+	ctx context.Context, wish scenarios.Telemetry, machine gpu.Inventory,
+) (*Telemetry, error) {
 	options := p.GPUOptions()
 	t := &Telemetry{period: wish.Period, watcher: gpu.NewWatcher(options, machine)}
 	if wish.Off {

@@ -85,7 +85,8 @@ func RepeatsPolicy(sc *scenarios.Scenario) *results.RepeatsPolicy {
 		return nil
 	}
 	return &results.RepeatsPolicy{
-		Min: sc.Until.Min, Max: sc.Repeats, Until: sc.Until.Width, Figures: sc.Until.Figures, Confidence: untilConfidence,
+		Min: sc.Until.Min, Max: sc.Repeats, Until: sc.Until.Width, Figures: sc.Until.Figures,
+		Confidence: untilConfidence,
 	}
 }
 
@@ -96,7 +97,8 @@ func SearchPolicy(sc *scenarios.Scenario) *results.SearchPolicy {
 		return nil
 	}
 	policy := &results.SearchPolicy{
-		Metric: string(s.Metric), From: s.From, To: s.To, Targets: conditions(s.SLO), Steps: s.Steps, Tolerance: s.Tolerance,
+		Metric: string(s.Metric), From: s.From, To: s.To, Targets: conditions(s.SLO), Steps: s.Steps,
+		Tolerance: s.Tolerance,
 	}
 	if s.Start > 0 {
 		policy.Start = &s.Start

@@ -32,7 +32,8 @@ func speedOf(v scenarios.Variant) float64 {
 		return 1
 	}
 	for _, arg := range v.Server.Args {
-		if speed, err := strconv.ParseFloat(fmt.Sprint(arg.Value), 64); arg.Name == "sim-speed" && err == nil && speed > 0 {
+		if speed, err := strconv.ParseFloat(fmt.Sprint(arg.Value), 64); arg.Name == "sim-speed" && err == nil &&
+			speed > 0 {
 			return speed
 		}
 	}
@@ -94,7 +95,8 @@ func stepEstimate(l scenarios.Load, speed float64) float64 {
 func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 	a := results.Asked{
 		Endpoint: l.Endpoint, API: l.API, Dataset: l.Dataset.Kind, DatasetPath: l.Dataset.Path, Seed: seed,
-		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Sampling.Temperature, Settings: &l.Settings, Warmups: l.Warmups,
+		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Sampling.Temperature, Settings: &l.Settings,
+		Warmups:        l.Warmups,
 		MaxConcurrency: Positive(l.MaxConcurrency), InputLen: Positive(l.InputLen), OutputLen: Positive(l.OutputLen),
 		Compat: l.Compat, Tokenizer: l.Dataset.Tokenizer,
 	}

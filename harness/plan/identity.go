@@ -143,7 +143,8 @@ func identifyFile(path string) (results.FileIdentity, error) {
 	}
 
 	return results.FileIdentity{
-		Path: path, Bytes: info.Size(), Modified: info.ModTime().UTC().Format(time.RFC3339), Ends: hex.EncodeToString(hash.Sum(nil)),
+		Path: path, Bytes: info.Size(), Modified: info.ModTime().UTC().Format(time.RFC3339),
+		Ends: hex.EncodeToString(hash.Sum(nil)),
 	}, nil
 }
 
@@ -221,7 +222,8 @@ func Changes(stored []byte, now *Plan) (changes []string, err error) {
 
 func sameSteps(before, now Plan) error {
 	if len(before.Lives) != len(now.Lives) {
-		return fmt.Errorf("the plan has %d server starts, at the start of the run it had %d", len(now.Lives), len(before.Lives))
+		return fmt.Errorf("the plan has %d server starts, at the start of the run it had %d", len(now.Lives),
+			len(before.Lives))
 	}
 
 	for i, life := range before.Lives {

@@ -50,8 +50,9 @@ func PromptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {
 	d := l.Dataset
 	spec := dataset.Spec{
 		Kind: d.Kind, Path: d.Path, Seed: seed, N: n, InputLen: l.InputLen, OutputLen: l.OutputLen,
-		TokenIDs: d.TokenIDs, VocabSize: d.VocabSize, RangeRatio: d.RangeRatio, PrefixLen: d.PrefixLen, Shuffle: d.Shuffle,
-		Compat: l.Compat, RangeRatioOutput: d.OutputRangeRatio, SuffixLen: d.SuffixLen, NumPrefixes: d.NumPrefixes,
+		TokenIDs: d.TokenIDs, VocabSize: d.VocabSize, RangeRatio: d.RangeRatio, PrefixLen: d.PrefixLen,
+		Shuffle: d.Shuffle,
+		Compat:  l.Compat, RangeRatioOutput: d.OutputRangeRatio, SuffixLen: d.SuffixLen, NumPrefixes: d.NumPrefixes,
 		NoOversample: !d.Oversample, Turns: d.Turns, Subset: d.Subset, Field: d.Field,
 		TemplateTokens: d.TemplateTokens, BlockLen: d.BlockLen, TimeUnitS: d.TimeUnit.Seconds(),
 	}

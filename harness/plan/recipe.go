@@ -173,7 +173,8 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, ma
 	spec := recipe.Spec{
 		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
 		Args: Args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
-		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Headers: headersOf(sc), Host: s.Host, Port: s.Port, Vendor: machine.Vendor, API: s.API, APIKey: s.APIKey.Value,
+		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket,
+		Headers: headersOf(sc), Host: s.Host, Port: s.Port, Vendor: machine.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     recipe.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
 		Smoke:     recipe.Smoke(s.Smoke),

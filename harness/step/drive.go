@@ -263,7 +263,9 @@ func allFailed(n, tries int) string {
 }
 
 // sendWarmups sends the warm-ups once; last is how the last one failed that did.
-func (j Job) sendWarmups(ctx context.Context, observe func(load.Progress)) (succeeded int, last *results.Failure, err error) {
+func (j Job) sendWarmups(
+	ctx context.Context, observe func(load.Progress),
+) (succeeded int, last *results.Failure, err error) {
 	opts := j.Options
 	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, observe, 0, false
 
@@ -292,7 +294,9 @@ func refusesLimitField(err error) bool {
 
 // learnLimitField repeats the warm-up with one field at a time. The one that the
 // server takes is kept for the measured pass.
-func (j *Job) learnLimitField(ctx context.Context, onProgress func(load.Progress), result *results.Result) (class results.FailureClass, err error) {
+func (j *Job) learnLimitField(
+	ctx context.Context, onProgress func(load.Progress), result *results.Result,
+) (class results.FailureClass, err error) {
 	for _, field := range []string{spec.MaxCompletionTokens, spec.MaxTokens} {
 		j.Options.MaxTokensField = field
 		if class, err = j.warmUp(ctx, onProgress); !refusesLimitField(err) {

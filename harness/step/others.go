@@ -40,7 +40,8 @@ func portHolders(servers []Server) [][]results.Member {
 func warnReplaced(result *results.Result, servers []Server, before [][]results.Member) {
 	for i, now := range portHolders(servers) {
 		without := func(all, others []results.Member) []results.Member {
-			return slices.DeleteFunc(slices.Clone(all), func(m results.Member) bool { return slices.Contains(others, m) })
+			return slices.DeleteFunc(slices.Clone(all),
+				func(m results.Member) bool { return slices.Contains(others, m) })
 		}
 		gone, come := without(before[i], now), without(now, before[i])
 		if len(gone) == 0 || len(come) == 0 {

@@ -30,7 +30,8 @@ func NoticePauses(ctx context.Context) (warn func(*results.Result)) {
 func DescribePause(lost awake.Lost) string {
 	switch {
 	case lost.Asleep > 0 && lost.Stopped > 0:
-		return fmt.Sprintf("the machine slept for %s, and bench was stopped for %s", rounded(lost.Asleep), rounded(lost.Stopped))
+		return fmt.Sprintf("the machine slept for %s, and bench was stopped for %s", rounded(lost.Asleep),
+			rounded(lost.Stopped))
 	case lost.Asleep > 0:
 		return fmt.Sprintf("the machine slept for %s", rounded(lost.Asleep))
 	case lost.Stopped > 0:

@@ -102,7 +102,9 @@ func (p *Preparer) lookAhead(r Request, prompts []load.Prompt, concurrency int, 
 
 // promptsOf makes the measured prompts and the warm-ups of a load, counted by
 // its tokenizer or the server's.
-func (p *Preparer) promptsOf(ctx context.Context, l scenarios.Load, seed uint64, server Server) (measured, warm *dataset.Set, counter TokenCounter, err error) {
+func (p *Preparer) promptsOf(
+	ctx context.Context, l scenarios.Load, seed uint64, server Server,
+) (measured, warm *dataset.Set, counter TokenCounter, err error) {
 	if p.source.sets == nil {
 		p.source = newPromptSource(p.Folder, p.Frozen)
 	}

@@ -63,7 +63,8 @@ func WarnOrigin(result *results.Result) {
 func (j Job) figures(result *results.Result, p Pass) results.Figures {
 	params := metrics.Params{
 		DurationS: p.client.DurationS, Asked: j.asked(), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
-		API: result.Asked.API, UsageAsked: result.Asked.UsageAsked(), MaxConcurrency: result.Asked.MaxConcurrency, Temperature: result.Asked.Temperature,
+		API: result.Asked.API, UsageAsked: result.Asked.UsageAsked(), MaxConcurrency: result.Asked.MaxConcurrency,
+		Temperature: result.Asked.Temperature,
 	}
 	figures := metrics.Summarize(p.records, params)
 	result.Figures = &figures

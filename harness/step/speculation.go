@@ -86,7 +86,8 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 	var all []results.Warning
 	if madeOfRandomIDs(asked.Dataset) {
 		all = append(all, results.Warning{
-			Code: results.WarnSpecRandom, Message: "the prompts are random token ids: drafts are accepted differently " +
+			Code: results.WarnSpecRandom, Message: "the prompts are random token ids: " +
+				"drafts are accepted differently " +
 				"on random tokens than on text, so acceptance does not predict real use",
 		})
 	}

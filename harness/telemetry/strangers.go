@@ -154,7 +154,8 @@ func (m *Monitor) warnOfStrangers(found []results.GPUHolder, result *results.Res
 		if h.Bytes != nil {
 			text += fmt.Sprintf(" holds %.1f MiB", float64(*h.Bytes)/(1<<20))
 		}
-		if at := slices.IndexFunc(m.Machine.Devices, func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
+		if at := slices.IndexFunc(m.Machine.Devices,
+			func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
 			text += fmt.Sprintf(" of GPU %d", m.Machine.Devices[at].Index)
 		}
 		parts = append(parts, text)

@@ -25,7 +25,8 @@ func Main() {
 	if len(os.Args) > 2 && os.Args[1] == childArgument {
 		os.Exit(childMain(os.Args[2]))
 	}
-	if _, found := os.LookupEnv(SpanVariable); found && slices.Contains([]string{"ray", "vllm", "sglang"}, filepath.Base(os.Args[0])) {
+	if _, found := os.LookupEnv(SpanVariable); found &&
+		slices.Contains([]string{"ray", "vllm", "sglang"}, filepath.Base(os.Args[0])) {
 		os.Exit(SpanMain(os.Args))
 	}
 	value, found := os.LookupEnv(Variable)

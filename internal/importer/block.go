@@ -46,7 +46,8 @@ func isBlockHead(text string) bool {
 // isPart is the title of a part of a block.
 func isPart(text string) bool {
 	switch strings.ToLower(text) {
-	case "time to first token", "time per output token (excl. 1st token)", "time per output token", "inter-token latency", "end-to-end latency":
+	case "time to first token", "time per output token (excl. 1st token)", "time per output token",
+		"inter-token latency", "end-to-end latency":
 		return true
 	}
 	return false
@@ -131,7 +132,8 @@ func draftingIn(text string) *results.Drafting {
 	}
 
 	d := &results.Drafting{
-		Source: results.DraftsByLog, Tokens: new(int(v[1])), AcceptedTokens: &v[2], DraftTokens: &v[3], EmittedTokens: &v[4], LogLines: []string{text},
+		Source: results.DraftsByLog, Tokens: new(int(v[1])), AcceptedTokens: &v[2], DraftTokens: &v[3],
+		EmittedTokens: &v[4], LogLines: []string{text},
 	}
 
 	d.Derive()

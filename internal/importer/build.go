@@ -41,7 +41,8 @@ func (s Step) Method() string {
 // others are parameters.
 func settable(key string) bool {
 	switch key {
-	case "max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "dataset", "endpoint", "ignore_eos", "temperature", "burstiness":
+	case "max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "dataset", "endpoint",
+		"ignore_eos", "temperature", "burstiness":
 		return true
 	}
 	return false
@@ -201,8 +202,9 @@ func (e *entry) step(sets []Setting) Step {
 	}
 
 	r := &results.Result{
-		Step: e.ref, Asked: e.asked, Params: maps.Clone(e.params), Imported: &e.origin, Simulated: e.simulated, LlamaBench: e.rows,
-		Servers: []results.Server{e.serverOf(sets)},
+		Step: e.ref, Asked: e.asked, Params: maps.Clone(e.params), Imported: &e.origin, Simulated: e.simulated,
+		LlamaBench: e.rows,
+		Servers:    []results.Server{e.serverOf(sets)},
 	}
 
 	if e.rows == nil {
@@ -306,8 +308,11 @@ func (e *entry) buildOfRows() string {
 func (e *entry) reading() results.CompatReading {
 	f := e.figures
 	return results.CompatReading{Differences: []results.Difference{}, CompatFigures: results.CompatFigures{
-		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS, TotalInputTokens: f.TotalInputTokens, TotalOutputTokens: f.TotalOutputTokens,
-		RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput, OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
-		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: e.peak, TTFT: f.TTFT, TPOT: f.TPOT, ITL: f.ITL, E2EL: f.E2EL,
+		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS, TotalInputTokens: f.TotalInputTokens,
+		TotalOutputTokens: f.TotalOutputTokens,
+		RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput, OutputThroughput: f.OutputThroughput,
+		TotalTokenThroughput: f.TotalTokenThroughput,
+		MaxOutputTokensPerS:  f.MaxOutputTokensPerS, MaxConcurrentRequests: e.peak, TTFT: f.TTFT, TPOT: f.TPOT,
+		ITL: f.ITL, E2EL: f.E2EL,
 	}}
 }

@@ -99,7 +99,8 @@ func shellWords(text string) []string {
 
 // namesProgram is a quick look before a thorough one.
 func namesProgram(text string) bool {
-	for _, name := range []string{"vllm", "llama-", "sglang", "docker run", "podman run", "benchmark_", "text-generation-launcher", "genai-perf"} {
+	for _, name := range []string{"vllm", "llama-", "sglang", "docker run", "podman run", "benchmark_",
+		"text-generation-launcher", "genai-perf"} {
 		if strings.Contains(text, name) {
 			return true
 		}
@@ -111,7 +112,8 @@ func namesProgram(text string) bool {
 func isProgram(words []string) bool {
 	first := words[0]
 	switch base := first[strings.LastIndexByte(first, '/')+1:]; base {
-	case "vllm", "llama-server", "llama-bench", "text-generation-launcher", "docker", "podman", "genai-perf", "sudo", "numactl", "nohup", "uv":
+	case "vllm", "llama-server", "llama-bench", "text-generation-launcher", "docker", "podman", "genai-perf", "sudo",
+		"numactl", "nohup", "uv":
 		return true
 	default:
 		return strings.HasPrefix(base, "python") || strings.HasSuffix(base, ".py")
@@ -200,7 +202,8 @@ func namespace(text string) (all [][2]string) {
 // what load it sends.
 func settingOf(argument, dataset string) string {
 	switch argument {
-	case "num_prompts", "max_concurrency", "request_rate", "burstiness", "model", "backend", "endpoint", "dataset_path", "ignore_eos", "temperature", "tokenizer":
+	case "num_prompts", "max_concurrency", "request_rate", "burstiness", "model", "backend", "endpoint", "dataset_path",
+		"ignore_eos", "temperature", "tokenizer":
 		return argument
 	case "dataset_name":
 		return "dataset"

@@ -81,7 +81,8 @@ func settingNamed(text string) string {
 // isWord says of a setting that its values are no numbers.
 func isWord(name string) bool {
 	switch name {
-	case "model", "backend", "endpoint", "dataset", "dataset_path", "ignore_eos", "tokenizer", "variant", "point", "label", "date":
+	case "model", "backend", "endpoint", "dataset", "dataset_path", "ignore_eos", "tokenizer", "variant", "point",
+		"label", "date":
 		return true
 	}
 	return false

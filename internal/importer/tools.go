@@ -128,7 +128,8 @@ func (e *entry) perfConfig(o object) {
 		switch v := value.(type) {
 		case float64:
 			name := map[string]string{
-				"concurrency": "max_concurrency", "request_rate": "request_rate", "request_count": "num_prompts", "num_prompts": "num_prompts",
+				"concurrency": "max_concurrency", "request_rate": "request_rate", "request_count": "num_prompts",
+				"num_prompts": "num_prompts",
 			}[key]
 			if name != "" && !e.isStated(name) {
 				e.put(target{name: name, scale: 1}, true, "input_config."+key, strconv.FormatFloat(v, 'g', -1, 64),

@@ -76,7 +76,8 @@ func notPlain(path string) error { return fmt.Errorf("open %s: %w", path, ErrNot
 // explained says what to do about a link that leads out of the folder.
 func explained(path string, err error) error {
 	if strings.Contains(err.Error(), "escapes from parent") { // os has no value for it
-		return fmt.Errorf("open %s: a symbolic link leads out of the run folder, which no run folder has; remove it", path)
+		return fmt.Errorf("open %s: a symbolic link leads out of the run folder, which no run folder has; remove it",
+			path)
 	}
 	return err
 }

@@ -152,7 +152,8 @@ func (out *Output) addRow(raw json.RawMessage) {
 				results.TestName(k.Prompt, k.Generated, k.Depth)))
 			return
 		}
-		out.Notes = append(out.Notes, fmt.Sprintf("test %s: avg_ts is not a number; the speed is the mean of samples_ts",
+		out.Notes = append(out.Notes, fmt.Sprintf("test %s: avg_ts is not a number; the speed is the mean of "+
+			"samples_ts",
 			results.TestName(k.Prompt, k.Generated, k.Depth)))
 		k.TokensPerS = mean
 	}
@@ -172,9 +173,11 @@ func (k known) row(all map[string]any) results.LlamaBenchRow {
 		Test: results.TestName(k.Prompt, k.Generated,
 			k.Depth), Build: k.Commit, CPU: k.CPU, GPU: k.GPU, Backend: k.Backends,
 		File: k.File, Model: k.Type, SizeBytes: k.Size, Parameters: k.Parameters,
-		Threads: k.Threads, GPULayers: k.GPULayers, Batch: k.Batch, MicroBatch: k.MicroBatch, FlashAttn: plain(all["flash_attn"]),
-		Prompt: k.Prompt, Generated: k.Generated, Depth: k.Depth, TokensPerS: *k.TokensPerS, TokensPerSD: k.Deviation,
-		Rest: map[string]string{},
+		Threads: k.Threads, GPULayers: k.GPULayers, Batch: k.Batch, MicroBatch: k.MicroBatch,
+		FlashAttn: plain(all["flash_attn"]),
+		Prompt:    k.Prompt, Generated: k.Generated, Depth: k.Depth, TokensPerS: *k.TokensPerS,
+		TokensPerSD: k.Deviation,
+		Rest:        map[string]string{},
 	}
 
 	if r.Model == "" {

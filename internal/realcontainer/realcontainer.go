@@ -87,7 +87,8 @@ func (e *Engine) StartDaemon(t testing.TB) {
 	defer log.Close()
 
 	e.daemon = exec.CommandContext(context.Background(), program, // it outlives the test's own context
-		"--host", "unix://"+e.path("docker.sock"), "--data-root", e.path("data"), "--exec-root", e.path("exec"), "--pidfile", e.path("pid"),
+		"--host", "unix://"+e.path("docker.sock"), "--data-root", e.path("data"), "--exec-root", e.path("exec"),
+		"--pidfile", e.path("pid"),
 		"--iptables=false", "--ip6tables=false", "--bridge=none", "--storage-driver", "vfs")
 	e.daemon.Stdout, e.daemon.Stderr = log, log
 	e.daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

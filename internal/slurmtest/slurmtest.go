@@ -63,7 +63,8 @@ func Start(t *testing.T) *Cluster {
 // start starts the daemons and waits for both nodes.
 func (c *Cluster) start() error {
 	if err := c.run("munged", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.sock"),
-		"--pid-file="+c.path("munged.pid"), "--log-file="+c.path("munged.log"), "--seed-file="+c.path("munge.seed")); err != nil {
+		"--pid-file="+c.path("munged.pid"), "--log-file="+c.path("munged.log"),
+		"--seed-file="+c.path("munge.seed")); err != nil {
 		return err
 	}
 	for _, argv := range [][]string{{"slurmctld"}, {"slurmd", "-N", "n1"}, {"slurmd", "-N", "n2"}} {

@@ -33,7 +33,8 @@ func RemovePrivate(path string) error {
 
 	ours := stat.Mode&unix.S_IFMT == unix.S_IFDIR && int(stat.Uid) == os.Geteuid() && stat.Mode&0o077 == 0
 	if !ours || !strings.HasPrefix(filepath.Base(path), PrivatePrefix) {
-		return fmt.Errorf("%s is not the folder that was made for a server's sockets; look at it, and remove it by hand",
+		return fmt.Errorf("%s is not the folder that was made for a server's sockets; look at it, "+
+			"and remove it by hand",
 			path)
 	}
 	return os.RemoveAll(path)

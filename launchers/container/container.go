@@ -151,11 +151,13 @@ func startFailure(ctx context.Context, err error) *results.Failure {
 	case ctx.Err() != nil:
 		return results.Interrupted(ctx, "starting the container")
 	case noDeviceText.MatchString(reason):
-		return results.Failf(results.FailNoGPU, "container: %s: install the vendor's container toolkit, or name the devices in the keys gpus: and devices:", reason)
+		return results.Failf(results.FailNoGPU, "container: %s: install the vendor's container toolkit, "+
+			"or name the devices in the keys gpus: and devices:", reason)
 	case portText.MatchString(reason):
 		return results.Failf(results.FailPortInUse, "container: %s", reason)
 	case initText.MatchString(reason):
-		return results.Failf(results.FailNotFound, "container: %s: install catatonit, with which podman reaps a container's processes", reason)
+		return results.Failf(results.FailNotFound, "container: %s: install catatonit, "+
+			"with which podman reaps a container's processes", reason)
 	case programText.MatchString(reason):
 		return results.Failf(results.FailNotFound, "container: %s: set the key command: to a program within the image",
 			reason)
@@ -252,7 +254,8 @@ func (c *Container) Explain() (class results.FailureClass, reason string) {
 	case c.state.OOMKilled:
 		return results.FailOutOfMemory, c.cli.Engine + " says that the kernel killed it for lack of memory (OOMKilled)"
 	case notRunText.MatchString(c.logEnd()):
-		return results.FailNotFound, "its program is not in the image or cannot be run: set the key command: to one that is"
+		return results.FailNotFound, "its program is not in the image or cannot be run: set the key command: " +
+			"to one that is"
 	case c.state.Error != "":
 		return "", fmt.Sprintf("%s says %q", c.cli.Engine, text.Shorten(c.state.Error))
 	}

@@ -94,6 +94,9 @@ func keepLabels(kept, labels map[string]string) {
 	maps.Copy(kept, labels)
 	maps.DeleteFunc(kept, func(name, value string) bool { return len(name)+len(value) > longest })
 	if len(kept) > most {
-		maps.DeleteFunc(kept, func(name, _ string) bool { return !strings.HasPrefix(name, "org.opencontainers.image.") })
+		maps.DeleteFunc(kept, func(name, _ string) bool {
+			return !strings.HasPrefix(name,
+				"org.opencontainers.image.")
+		})
 	}
 }

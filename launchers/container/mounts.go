@@ -31,7 +31,8 @@ func mounts(job Job) ([]Mount, error) {
 		source, rest, _ := strings.Cut(mount, ":")
 		target, options, _ := strings.Cut(rest, ":")
 		if source == "" || !strings.HasPrefix(target, "/") {
-			return nil, fmt.Errorf("container: mounts: invalid mount %q: want SOURCE:TARGET with an absolute target", mount)
+			return nil, fmt.Errorf("container: mounts: invalid mount %q: want SOURCE:TARGET with an absolute target",
+				mount)
 		}
 		all = append(all, Mount{source, target, options})
 	}

@@ -155,8 +155,10 @@ func (job Job) check() error {
 	for _, arg := range job.Options.Args {
 		name, _, _ := strings.Cut(arg, "=")
 		switch name {
-		case "--name", "--cidfile", "-d", "--detach", "--rm", "--restart", "--network", "--net", "--ipc", "--gpus", "--entrypoint", "-p", "--publish", "--init", "--stop-timeout":
-			return fmt.Errorf("container: args: %s is set by bench: use the key of the container block, or leave it out", name)
+		case "--name", "--cidfile", "-d", "--detach", "--rm", "--restart", "--network", "--net", "--ipc", "--gpus",
+			"--entrypoint", "-p", "--publish", "--init", "--stop-timeout":
+			return fmt.Errorf("container: args: %s is set by bench: use the key of the container block, "+
+				"or leave it out", name)
 		}
 	}
 	return nil

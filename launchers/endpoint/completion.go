@@ -41,7 +41,8 @@ func nativeAnswer(body []byte) bool {
 		Response  string `json:"response"`
 		Message   delta  `json:"message"`
 	}
-	return json.Unmarshal(body, &answer) == nil && answer.Generated+answer.Text+answer.Response+answer.Message.Content != ""
+	return json.Unmarshal(body, &answer) == nil &&
+		answer.Generated+answer.Text+answer.Response+answer.Message.Content != ""
 }
 
 // oneLine puts a JSON answer that is spread over lines into one, as events

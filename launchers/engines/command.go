@@ -136,7 +136,8 @@ func bareFlashAttention(argv []string) []Conflict {
 }
 
 // commandTemplate is the starter scenario.
-var commandTemplate = starterHead("any server with an OpenAI-style API", "command") + `server:                            # shared by all variants
+var commandTemplate = starterHead("any server with an OpenAI-style API", "command") +
+	`server:                            # shared by all variants
   launcher: command
   model: my-model                  # the name that requests ask for
   api: openai                      # or llamacpp

@@ -19,7 +19,8 @@ func hubCache() container.Cache {
 func Downloads(kind Kind, spec recipe.Spec) string {
 	image, model := spec.Container.Image, spec.Model
 	isHubName := model != "" && !strings.HasPrefix(model, "/") && !strings.HasPrefix(model, ".")
-	if image == "" || !spec.Container.Daemon() || !isHubName || len(kind.ImageCaches) == 0 || spec.Container.Cache != "" {
+	if image == "" || !spec.Container.Daemon() || !isHubName || len(kind.ImageCaches) == 0 ||
+		spec.Container.Cache != "" {
 		return ""
 	}
 

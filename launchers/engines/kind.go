@@ -187,8 +187,9 @@ const (
 
 // Private is what one start of a server has for itself.
 type Private struct {
-	Folder string // for sockets, with a short name; it goes with the server. "": it has files of its own, in a container
-	Port   int    // the first of PrivatePorts that are free on this machine
+	// for sockets, with a short name; it goes with the server. "": it has files of its own, in a container
+	Folder string
+	Port   int // the first of PrivatePorts that are free on this machine
 }
 
 // PrivatePorts is how many ports from Private.Port on are free.

@@ -93,10 +93,14 @@ func zeroOrOne(on bool) string {
 // mean the same.
 func llamaBenchShort() map[string]string {
 	return map[string]string{
-		"m": "model", "hf": "hf-repo", "hfr": "hf-repo", "hff": "hf-file", "hft": "hf-token", "p": "n-prompt", "n": "n-gen", "pg": "pg", "d": "n-depth",
-		"b": "batch-size", "ub": "ubatch-size", "ctk": "cache-type-k", "ctv": "cache-type-v", "t": "threads", "C": "cpu-mask", "ngl": "n-gpu-layers",
-		"ncmoe": "n-cpu-moe", "sm": "split-mode", "mg": "main-gpu", "nkvo": "no-kv-offload", "fa": "flash-attn", "dev": "device", "lm": "load-mode",
-		"lzm": "lazy-mode", "mmp": "mmap", "embd": "embeddings", "ts": "tensor-split", "ot": "override-tensor", "nopo": "no-op-offload",
+		"m": "model", "hf": "hf-repo", "hfr": "hf-repo", "hff": "hf-file", "hft": "hf-token", "p": "n-prompt",
+		"n": "n-gen", "pg": "pg", "d": "n-depth",
+		"b": "batch-size", "ub": "ubatch-size", "ctk": "cache-type-k", "ctv": "cache-type-v", "t": "threads",
+		"C": "cpu-mask", "ngl": "n-gpu-layers",
+		"ncmoe": "n-cpu-moe", "sm": "split-mode", "mg": "main-gpu", "nkvo": "no-kv-offload", "fa": "flash-attn",
+		"dev": "device", "lm": "load-mode",
+		"lzm": "lazy-mode", "mmp": "mmap", "embd": "embeddings", "ts": "tensor-split", "ot": "override-tensor",
+		"nopo": "no-op-offload",
 		"fitt": "fit-target", "fitc": "fit-ctx", "r": "repetitions", "o": "output", "oe": "output-err", "v": "verbose",
 	}
 }

@@ -359,12 +359,14 @@ func llamaSimArgs() map[string]string {
 		"ctx-size": "", "c": "ctx-size", "parallel": "", "np": "parallel", "kv-unified": "", "kvu": "kv-unified",
 		"model-draft": "speculative-model", "md": "speculative-model", "spec-draft-model": "speculative-model",
 		"draft-max": "num-speculative-tokens", "draft": "num-speculative-tokens", "draft-n": "num-speculative-tokens",
-		"spec-draft-n-max": "num-speculative-tokens", "seed": "", "s": "seed", "alias": "served-model-name", "a": "served-model-name",
+		"spec-draft-n-max": "num-speculative-tokens", "seed": "", "s": "seed", "alias": "served-model-name",
+		"a": "served-model-name",
 	}
 }
 
 // llamaTemplate is the starter scenario.
-var llamaTemplate = starterHead("llama.cpp's llama-server", "llamacpp") + `server:                            # shared by all variants
+var llamaTemplate = starterHead("llama.cpp's llama-server", "llamacpp") +
+	`server:                            # shared by all variants
   launcher: llamacpp
   # binary: /opt/llama.cpp/llama-server   # default: llama-server in PATH
   args:                            # flags of llama-server without the dashes

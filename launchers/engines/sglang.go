@@ -54,7 +54,8 @@ func SglangKind() Kind {
 		Milestones:   sglangMilestones(),
 		Describe: []Description{
 			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{
-				"version": FactVersion, "max_total_num_tokens": FactKVTokens, "internal_states.0.effective_max_running_requests_per_dp": FactSlots,
+				"version": FactVersion, "max_total_num_tokens": FactKVTokens,
+				"internal_states.0.effective_max_running_requests_per_dp": FactSlots,
 			}},
 			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
 		},
@@ -109,7 +110,8 @@ func sglangSpelling() recipe.Spelling {
 		Canonical: sglangCanonical,
 		JoinDash:  true,
 		Owned: map[string]string{
-			"host": "host", "port": "port", "model-path": "model", "served-model-name": "served-name", "api-key": "api-key",
+			"host": "host", "port": "port", "model-path": "model", "served-model-name": "served-name",
+			"api-key": "api-key",
 		},
 	}
 }
@@ -227,8 +229,10 @@ func sglangSimArgs() map[string]string {
 	return map[string]string{
 		"tp": "tensor-parallel-size", "tp-size": "tensor-parallel-size", "tensor-parallel-size": "",
 		"pp": "pipeline-parallel-size", "pp-size": "pipeline-parallel-size", "pipeline-parallel-size": "",
-		"context-length": "max-model-len", "max-running-requests": "max-num-seqs", "mem-fraction-static": "gpu-memory-utilization",
-		"quantization": "", "kv-cache-dtype": "", "chunked-prefill-size": "max-num-batched-tokens", "disable-radix-cache": "no-enable-prefix-caching",
+		"context-length": "max-model-len", "max-running-requests": "max-num-seqs",
+		"mem-fraction-static": "gpu-memory-utilization",
+		"quantization":        "", "kv-cache-dtype": "", "chunked-prefill-size": "max-num-batched-tokens",
+		"disable-radix-cache":          "no-enable-prefix-caching",
 		"speculative-draft-model-path": "speculative-model", "speculative-num-draft-tokens": "num-speculative-tokens",
 	}
 }

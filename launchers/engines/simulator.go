@@ -132,7 +132,8 @@ func simulatorSpelling() recipe.Spelling {
 const SimulatorOwner = "bench-simulator"
 
 // simulatorTemplate is the starter scenario.
-var simulatorTemplate = starterHead("the embedded simulator: no GPU needed, and no real figures", "simulator") + `server:                            # shared by all variants
+var simulatorTemplate = starterHead("the embedded simulator: no GPU needed, and no real figures", "simulator") +
+	`server:                            # shared by all variants
   launcher: simulator
   model: simulated/Llama-3.1-8B-Instruct
   args:                            # vLLM's spelling, and sim-* for the simulation itself

@@ -13,11 +13,15 @@ func parallelSpellings() map[string]string {
 // llamaSpellings are the short and older names of flags of llama-server.
 func llamaSpellings() map[string]string {
 	return map[string]string{
-		"-m": "--model", "-c": "--ctx-size", "-ngl": "--gpu-layers", "--n-gpu-layers": "--gpu-layers", "-np": "--parallel",
-		"-fa": "--flash-attn", "-b": "--batch-size", "-ub": "--ubatch-size", "-t": "--threads", "-tb": "--threads-batch",
+		"-m": "--model", "-c": "--ctx-size", "-ngl": "--gpu-layers", "--n-gpu-layers": "--gpu-layers",
+		"-np": "--parallel",
+		"-fa": "--flash-attn", "-b": "--batch-size", "-ub": "--ubatch-size", "-t": "--threads",
+		"-tb":  "--threads-batch",
 		"-ctk": "--cache-type-k", "-ctv": "--cache-type-v", "-sm": "--split-mode", "-ts": "--tensor-split",
-		"-mg": "--main-gpu", "-md": "--model-draft", "-ngld": "--gpu-layers-draft", "--n-gpu-layers-draft": "--gpu-layers-draft",
-		"-cb": "--cont-batching", "-a": "--alias", "-hf": "--hf-repo", "-dev": "--device", "-n": "--predict",
+		"-mg": "--main-gpu", "-md": "--model-draft", "-ngld": "--gpu-layers-draft",
+		"--n-gpu-layers-draft": "--gpu-layers-draft",
+		"-cb":                  "--cont-batching", "-a": "--alias", "-hf": "--hf-repo", "-dev": "--device",
+		"-n":          "--predict",
 		"--n-predict": "--predict",
 	}
 }

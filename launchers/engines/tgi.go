@@ -46,7 +46,8 @@ func tgiKind() Kind {
 		Milestones:   tgiMilestones(),
 		Describe: []Description{
 			{Path: "/info", Arguments: ".", Facts: map[string]Fact{
-				"version": FactVersion, "max_total_tokens": FactContext, "max_batch_total_tokens": FactKVTokens, "max_concurrent_requests": FactSlots,
+				"version": FactVersion, "max_total_tokens": FactContext, "max_batch_total_tokens": FactKVTokens,
+				"max_concurrent_requests": FactSlots,
 			}},
 		},
 		AnyModelName: true,
@@ -117,7 +118,8 @@ func tgiSpelling() recipe.Spelling {
 		List:     func(string) recipe.ListForm { return recipe.Repeated },
 		JoinDash: true,
 		Owned: map[string]string{
-			"hostname": "host", "host": "host", "port": "port", "model-id": "model", "model": "model", "api-key": "api-key",
+			"hostname": "host", "host": "host", "port": "port", "model-id": "model", "model": "model",
+			"api-key": "api-key",
 		},
 	}
 }
@@ -175,7 +177,8 @@ func tgiSimArgs() map[string]string {
 }
 
 // tgiTemplate is the starter scenario.
-var tgiTemplate = starterHead("Text Generation Inference", "tgi") + `server:                            # shared by all variants
+var tgiTemplate = starterHead("Text Generation Inference", "tgi") +
+	`server:                            # shared by all variants
   launcher: tgi
   model: meta-llama/Llama-3.1-8B-Instruct
   args:                            # flags of text-generation-launcher without the dashes

@@ -112,7 +112,8 @@ func trtllmSpelling() recipe.Spelling {
 func trtllmFatal() []FatalLine {
 	return slices.Concat(
 		[]FatalLine{
-			fatal(results.FailKVCache, "raise kv_cache_free_gpu_memory_fraction, or lower max_seq_len or max_batch_size",
+			fatal(results.FailKVCache, "raise kv_cache_free_gpu_memory_fraction, or lower max_seq_len or "+
+				"max_batch_size",
 				`No available memory for KV cache`, `max_seq_len.*exceeds.*KV cache`),
 			fatal(results.FailBadFlag, HintVersion, `^Error: No such option`, `^Error: Invalid value for`),
 		},
@@ -124,7 +125,8 @@ func trtllmFatal() []FatalLine {
 }
 
 // trtllmTemplate is the starter scenario.
-var trtllmTemplate = starterHead("TensorRT-LLM", "trtllm") + `server:                            # shared by all variants
+var trtllmTemplate = starterHead("TensorRT-LLM", "trtllm") +
+	`server:                            # shared by all variants
   launcher: trtllm
   model: meta-llama/Llama-3.1-8B-Instruct
   args:                            # flags of trtllm-serve without the dashes

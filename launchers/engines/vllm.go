@@ -313,7 +313,8 @@ func vllmAcceptedAt() []string {
 func vllmReset() *Reset {
 	return &Reset{
 		Path: "/reset_prefix_cache", Needs: "VLLM_SERVER_DEV_MODE=1 in env:",
-		Done: regexp.MustCompile(`Successfully reset prefix cache`), Refused: regexp.MustCompile(`Failed to reset prefix cache`), MustSay: true,
+		Done:    regexp.MustCompile(`Successfully reset prefix cache`),
+		Refused: regexp.MustCompile(`Failed to reset prefix cache`), MustSay: true,
 	}
 }
 
@@ -339,7 +340,8 @@ func vllmMilestones() []Milestone {
 func vllmFatal() []FatalLine {
 	memory := []FatalLine{
 		fatal(results.FailStillHeld, hintHeld,
-			`Free memory on device .* on startup is less than desired GPU memory utilization`, `Error in memory profiling`),
+			`Free memory on device .* on startup is less than desired GPU memory utilization`,
+			`Error in memory profiling`),
 		fatal(results.FailOutOfMemory, "lower gpu-memory-utilization, which on CPU is the share of main memory",
 			`Available memory on node .* is less than desired CPU memory utilization`),
 		fatal(results.FailKVCache, hintContext,
@@ -539,7 +541,8 @@ func vllmSimArgs() map[string]string {
 		"sc": "speculative-config",
 	}
 	for _, name := range []string{
-		"tensor-parallel-size", "pipeline-parallel-size", "max-model-len", "max-num-seqs", "max-num-batched-tokens", "block-size",
+		"tensor-parallel-size", "pipeline-parallel-size", "max-model-len", "max-num-seqs", "max-num-batched-tokens",
+		"block-size",
 		"gpu-memory-utilization", "quantization", "kv-cache-dtype", "num-scheduler-steps", "enforce-eager", "seed",
 		"enable-prefix-caching", "no-enable-prefix-caching", "enable-chunked-prefill", "no-enable-chunked-prefill",
 		"speculative-config", "speculative-model", "num-speculative-tokens", "speculative-draft-tensor-parallel-size",

@@ -68,7 +68,8 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 	case errors.Is(err, unix.EACCES):
 		return results.Failf(results.FailBadRecipe, "port %d needs privileges to bind: use one above 1023", port)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
-		return results.Failf(results.FailBadRecipe, "host %q is not an address of this machine: set host: to one that is",
+		return results.Failf(results.FailBadRecipe, "host %q is not an address of this machine: set host: "+
+			"to one that is",
 			host)
 	}
 

@@ -224,7 +224,8 @@ func (p *Process) identify(config Config, group *cgroup) error {
 
 	// Nothing that is older than the leader can descend from it.
 	p.tree = tree{
-		proc: proc.System, leader: leader.Key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, uid: anyone,
+		proc: proc.System, leader: leader.Key(), waited: true, since: leader.StartTime, session: pid,
+		cookie: cookie{text: config.Cookie}, uid: anyone,
 		seen: make(map[proc.Key]bool),
 	}
 

@@ -31,7 +31,8 @@ func TCP(e *endpoint.Endpoint, external bool, began time.Time) Stage {
 			return Step{Done: true}
 		case external && time.Since(began) > ExternalPatience:
 			return Step{Final: results.Failf(results.FailReadyTimeout,
-				"nothing answers at %s (%v): an external server must be running; start it, or check the key base-url", e.Shown(), err)}
+				"nothing answers at %s (%v): an external server must be running; start it, "+
+					"or check the key base-url", e.Shown(), err)}
 		}
 		return Step{Answer: err.Error()}
 	}}

@@ -14,7 +14,8 @@ import (
 // *results.Failure of class FailNoGPU, or FailBadRecipe for a wrong list.
 func Place(perReplica, replicas int, allowed []int, machineCount int) ([][]int, error) {
 	if perReplica < 0 || replicas < 1 {
-		return nil, results.Failf(results.FailBadRecipe, "gpus: invalid placement: %d GPUs for each of %d servers", perReplica,
+		return nil, results.Failf(results.FailBadRecipe, "gpus: invalid placement: %d GPUs for each of %d servers",
+			perReplica,
 			replicas)
 	}
 
@@ -54,7 +55,8 @@ func choosable(allowed []int, machineCount int) ([]int, *results.Failure) {
 			return nil, results.Failf(results.FailBadRecipe, "gpus: %d is listed twice in %v", device, allowed)
 		}
 		if device < 0 || device >= machineCount {
-			return nil, results.Failf(results.FailNoGPU, "gpus: there is no GPU %d: %s", device, seen(nil, machineCount))
+			return nil, results.Failf(results.FailNoGPU, "gpus: there is no GPU %d: %s", device,
+				seen(nil, machineCount))
 		}
 	}
 

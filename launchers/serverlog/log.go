@@ -75,7 +75,8 @@ func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
 		return nil, err
 	}
 	return &Log{
-		file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size(), startup: Facts{slotsArg: kind.SlotsArg},
+		file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size(),
+		startup: Facts{slotsArg: kind.SlotsArg},
 	}, nil
 }
 

@@ -25,7 +25,8 @@ func (s *server) llamaModels(w http.ResponseWriter, _ *http.Request) {
 		"id": s.cfg.ServedName(), "object": "model", "created": s.created, "owned_by": Owner,
 		"meta": map[string]any{
 			"n_vocab": simengine.TokenizerSize, "n_ctx": s.cfg.MaxModelLen, "n_embd": s.cfg.Network.Hidden,
-			"n_params": int64(s.cfg.Network.Billions * 1e9), "size": int64(s.cfg.Network.WeightBytes(s.cfg.Quantization)),
+			"n_params": int64(s.cfg.Network.Billions * 1e9),
+			"size":     int64(s.cfg.Network.WeightBytes(s.cfg.Quantization)),
 		},
 	}}})
 }
@@ -48,7 +49,8 @@ func (s *server) slots(w http.ResponseWriter, r *http.Request) {
 	list := []any{}
 	for i := range s.cfg.MaxNumSeqs {
 		list = append(list, map[string]any{
-			"id": i, "n_ctx": s.cfg.MaxModelLen, "speculative": s.cfg.Speculation.Tokens > 0, "is_processing": i < g.Running,
+			"id": i, "n_ctx": s.cfg.MaxModelLen, "speculative": s.cfg.Speculation.Tokens > 0,
+			"is_processing": i < g.Running,
 		})
 	}
 	writeJSON(w, list)

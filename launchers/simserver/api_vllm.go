@@ -122,7 +122,8 @@ type vllmChunks struct {
 func newVLLMChunks(s *server, a *answer) *vllmChunks {
 	object, head, tail := "text_completion", `{"index":0,"text":"`, `","logprobs":null,"finish_reason":`
 	if a.chat {
-		object, head, tail = "chat.completion.chunk", `{"index":0,"delta":{"content":"`, `"},"logprobs":null,"finish_reason":`
+		object, head = "chat.completion.chunk", `{"index":0,"delta":{"content":"`
+		tail = `"},"logprobs":null,"finish_reason":`
 	}
 	begin := append([]byte(`data: {"id":`), mustJSON(a.id)...)
 	begin = append(begin, `,"object":"`+object+`","created":`...)
@@ -177,7 +178,8 @@ func (c *vllmChunks) role(out *eventWriter) bool {
 		return true
 	}
 	out.buf = append(out.buf, c.begin...)
-	out.buf = append(out.buf, `{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`...)
+	out.buf = append(out.buf,
+		`{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`...)
 	out.buf = append(out.buf, "\n\n"...)
 	return out.send()
 }

@@ -97,7 +97,8 @@ func simulatorFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.Float64Var(&c.LifeNoise, "sim-life-noise", 0, "relative standard deviation of server speed per start")
 	fs.Float64Var(&c.Decode, "sim-decode", 1, "speed of everything but the arithmetic of prefill, "+
 		"relative to the model of the device")
-	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "speed of the arithmetic of prefill, relative to the model of the device")
+	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "speed of the arithmetic of prefill, "+
+		"relative to the model of the device")
 	fs.DurationVar(&c.LoadTime, "sim-load-time", flagLoadTime, "time to load, before --sim-speed")
 	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", simengine.DefaultStatsInterval,
 		"interval of the statistics lines")
@@ -113,8 +114,10 @@ func simulatorFlags(fs *pflag.FlagSet, c *simengine.Config) {
 // here.
 func ignoredFlags(fs *pflag.FlagSet) {
 	for _, name := range []string{
-		"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format", "download-dir",
-		"max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template", "generation-config", "compilation-config",
+		"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format",
+		"download-dir",
+		"max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template",
+		"generation-config", "compilation-config",
 		"scheduler-delay-factor", "preemption-mode", "device", "attention-backend",
 	} {
 		fs.String(name, "", "accepted, no effect")

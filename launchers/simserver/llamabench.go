@@ -245,7 +245,8 @@ func llamaRow(t llamaTest, b LlamaBench, cfg simengine.Settings) *llamaResult {
 		Commit: "simulator", Number: 1, CPU: "simulated", GPU: "simulated " + cfg.Hardware.Name, Backends: "simulated",
 		File: t.model, Type: strings.ReplaceAll(cfg.Network.Name, "-", " ") + " " +
 			strings.ToUpper(form), Size: int64(cfg.Network.WeightBytes(cfg.Quantization)),
-		Parameters: int64(cfg.Network.Billions * 1e9), Batch: b.Batch, MicroBatch: 512, Threads: b.Threads, GPULayers: t.gpuLayers, FlashAttn: t.flashAttn > 0,
+		Parameters: int64(cfg.Network.Billions * 1e9), Batch: b.Batch, MicroBatch: 512, Threads: b.Threads,
+		GPULayers: t.gpuLayers, FlashAttn: t.flashAttn > 0,
 		Prompt: t.prompt, Generated: t.gen, Depth: t.depth, TestTime: time.Now().UTC().Format(time.RFC3339),
 	}
 }
@@ -323,7 +324,8 @@ func (p *llamaPrinter) markdown(r *llamaResult) error {
 	}
 
 	_, err := fmt.Fprintf(p.out, "| %s | %.2f GiB | %.2f B | %s | %d | %d | %s | %.2f ± %.2f |\n",
-		r.Type, float64(r.Size)/simengine.Gib, float64(r.Parameters)/1e9, r.Backends, r.GPULayers, flash, test, r.Rate, r.RateDev)
+		r.Type, float64(r.Size)/simengine.Gib, float64(r.Parameters)/1e9, r.Backends, r.GPULayers, flash, test, r.Rate,
+		r.RateDev)
 	return err
 }
 

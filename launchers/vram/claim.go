@@ -88,14 +88,16 @@ func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own f
 
 	used, err := c.Memory.Used(ctx)
 	if err != nil {
-		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so bench cannot prove that it is freed: %v", err))
+		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so bench cannot prove that it is freed: %v",
+			err))
 		return c, nil
 	}
 
 	for _, device := range devices {
 		bytes, ok := used[device]
 		if !ok {
-			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so bench cannot prove that it is freed",
+			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so bench cannot prove that it is "+
+				"freed",
 				device))
 			continue
 		}
@@ -241,7 +243,8 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 			return foreign, nil
 		case c.Policy.Foreign == "refuse" || time.Now().After(deadline):
 			return nil, results.Failf(results.FailForeignGPU,
-				"other processes use the GPUs of this server: %s; stop them, name other devices in gpus:, or say vram.foreign: "+
+				"other processes use the GPUs of this server: %s; stop them, name other devices in gpus:, "+
+					"or say vram.foreign: "+
 					"report",
 				describeHolders(heavy))
 		case !sleep.For(ctx, vramPoll):

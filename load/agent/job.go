@@ -52,7 +52,8 @@ func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect
 		Settings: o.Settings, Prompts: len(mine), Share: s, Arrivals: at,
 		Repeat: o.Repeat, IDPrefix: o.RequestIDPrefix, Counts: o.CountTokens != nil,
 		Target: target{
-			BaseURLs: o.Target.BaseURLs, Path: o.Target.Path, API: o.Target.API, Model: o.Target.Model, Headers: o.Target.Headers,
+			BaseURLs: o.Target.BaseURLs, Path: o.Target.Path, API: o.Target.API, Model: o.Target.Model,
+			Headers:    o.Target.Headers,
 			UnixSocket: o.Target.UnixSocket,
 			Insecure:   o.Target.TLS != nil && o.Target.TLS.InsecureSkipVerify, CA: o.Target.CA,
 		},
@@ -73,7 +74,8 @@ func (j *job) options() load.Options {
 	return load.Options{
 		Settings: j.Settings, Arrivals: j.Arrivals, Repeat: j.Repeat, ProgressPeriod: j.Progress,
 		Target: load.Target{
-			BaseURLs: j.Target.BaseURLs, Path: j.Target.Path, API: j.Target.API, Model: j.Target.Model, Headers: j.Target.Headers,
+			BaseURLs: j.Target.BaseURLs, Path: j.Target.Path, API: j.Target.API, Model: j.Target.Model,
+			Headers:    j.Target.Headers,
 			UnixSocket: j.Target.UnixSocket,
 			TLS:        trusted, CA: j.Target.CA,
 		},

@@ -23,7 +23,8 @@ func WriteTable(out io.Writer, cal results.Calibration) error {
 		}
 		fmt.Fprintf(w, "%d\t%s\t%.0f\t%.2f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%d\t\n",
 			d.Streams, d.Reader, d.EventsPerS, d.CPUPerEventS*1e6, ratio(d.CPUPerEventS, raw.CPUPerEventS),
-			ms(d.TTFTS), ratio(d.TTFTS, raw.TTFTS), ms(d.ITLP50S), ms(d.ITLP99S), ms(d.StampP50S), ms(d.StampP99S), ms(d.StampMaxS),
+			ms(d.TTFTS), ratio(d.TTFTS, raw.TTFTS), ms(d.ITLP50S), ms(d.ITLP99S),
+			ms(d.StampP50S), ms(d.StampP99S), ms(d.StampMaxS),
 			lag, d.UnpacedPerS, ratio(d.UnpacedPerS, raw.UnpacedPerS), d.MemoryBytes>>20)
 	}
 

@@ -19,9 +19,11 @@ func (f *Flags) check() error {
 		return err
 	}
 	if f.Dataset.SkipTemplate && f.Dataset.Name != "custom" {
-		f.Notes = append(f.Notes, "--skip-chat-template has no effect: only prompts of dataset custom would get a template")
+		f.Notes = append(f.Notes, "--skip-chat-template has no effect: only prompts of dataset custom would get a "+
+			"template")
 	} else if f.Dataset.Name == "custom" && !f.Dataset.SkipTemplate {
-		f.Notes = append(f.Notes, "prompts of dataset custom are sent as they are; vLLM's client would put them through the chat template first: give --skip-chat-template there to compare")
+		f.Notes = append(f.Notes, "prompts of dataset custom are sent as they are; vLLM's client would put them "+
+			"through the chat template first: give --skip-chat-template there to compare")
 	}
 	for _, c := range []struct {
 		bad  bool
@@ -33,9 +35,12 @@ func (f *Flags) check() error {
 		{f.Warmups < 0, "--num-warmups must be at least 0"},
 		{f.Duration < 0, "--duration must be at least 0"},
 		{!slices.Contains([]string{"", "sockets", "net/http"}, f.Transport), "--transport must be sockets or net/http"},
-		{!slices.Contains([]string{"", spec.MaxTokens, spec.MaxCompletionTokens}, f.Request.LimitField), "--max-tokens-field must be max_tokens or max_completion_tokens"},
-		{f.Duration > 0 && f.Dataset.Compat != "", "--duration repeats prompts, which no version of vLLM's client does: leave --compat out"},
-		{f.Duration > 0 && f.Ramp != "", "--duration and --ramp-up-strategy exclude each other: a ramp ends with the last prompt"},
+		{!slices.Contains([]string{"", spec.MaxTokens, spec.MaxCompletionTokens}, f.Request.LimitField),
+			"--max-tokens-field must be max_tokens or max_completion_tokens"},
+		{f.Duration > 0 && f.Dataset.Compat != "", "--duration repeats prompts, which no version of vLLM's client " +
+			"does: leave --compat out"},
+		{f.Duration > 0 && f.Ramp != "", "--duration and --ramp-up-strategy exclude each other: " +
+			"a ramp ends with the last prompt"},
 	} {
 		if c.bad {
 			return errors.New(c.want)
@@ -78,7 +83,8 @@ func (d *DatasetFlags) check() error {
 	if d.NumPrompts < 1 {
 		return errors.New("--num-prompts must be at least 1")
 	}
-	if compats := []string{"", dataset.CompatVLLM, dataset.CompatVLLM010, dataset.CompatVLLM06}; !slices.Contains(compats, d.Compat) {
+	if compats := []string{"", dataset.CompatVLLM, dataset.CompatVLLM010,
+		dataset.CompatVLLM06}; !slices.Contains(compats, d.Compat) {
 		return fmt.Errorf("--compat %q: want one of %s", d.Compat, strings.Join(compats[1:], ", "))
 	}
 	return nil
@@ -98,7 +104,8 @@ func (f *Flags) checkRamp() error {
 	case !f.changed("ramp-up-start-rps") || !f.changed("ramp-up-end-rps"):
 		return errors.New("--ramp-up-strategy needs --ramp-up-start-rps and --ramp-up-end-rps")
 	case f.RampStart < 0 || f.RampEnd < f.RampStart:
-		return fmt.Errorf("--ramp-up-start-rps %d to --ramp-up-end-rps %d: want a rate of at least 0 that does not fall", f.RampStart, f.RampEnd)
+		return fmt.Errorf("--ramp-up-start-rps %d to --ramp-up-end-rps %d: want a rate of at least 0 that does not "+
+			"fall", f.RampStart, f.RampEnd)
 	case f.Ramp == "exponential" && f.RampStart == 0:
 		return errors.New("--ramp-up-strategy exponential: --ramp-up-start-rps must be above 0")
 	}
@@ -147,8 +154,10 @@ func (f *Flags) Goals() (map[string]time.Duration, error) {
 	for _, text := range f.Goodput {
 		name, value, ok := strings.Cut(text, ":")
 		ms, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil || !(ms >= 0 && ms <= maxGoalMS) || !slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
-			return nil, fmt.Errorf("--goodput %q: want ttft:MS, tpot:MS or e2el:MS, with a finite number of milliseconds", text)
+		if !ok || err != nil || !(ms >= 0 && ms <= maxGoalMS) ||
+			!slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
+			return nil, fmt.Errorf("--goodput %q: want ttft:MS, tpot:MS or e2el:MS, with a finite number of "+
+				"milliseconds", text)
 		}
 		if goals == nil {
 			goals = map[string]time.Duration{}

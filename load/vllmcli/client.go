@@ -28,7 +28,8 @@ func (f *Flags) Options() (load.Options, error) {
 
 	return load.Options{
 		Settings: spec.Settings{
-			Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(), Sampling: f.sampling(), Body: body,
+			Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(),
+			Sampling: f.sampling(), Body: body,
 			Transport: f.Transport, KeepText: f.SaveDetailed, MaxTokensField: f.Request.LimitField,
 		},
 		Target:          load.Target{Path: path, API: api, Headers: headers},

@@ -203,7 +203,10 @@ func (d *DatasetFlags) MeanInputLen() *int {
 func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	switch d.Name {
 	case "random", "random-mm":
-		s.InputLen, s.OutputLen, s.PrefixLen, s.TokenIDs = d.RandomInputLen, d.RandomOutputLen, d.RandomPrefixLen, d.TokenIDs
+		s.InputLen = d.RandomInputLen
+		s.OutputLen = d.RandomOutputLen
+		s.PrefixLen = d.RandomPrefixLen
+		s.TokenIDs = d.TokenIDs
 		if d.Name == "random-mm" {
 			if err := d.images(s); err != nil {
 				return err
@@ -217,10 +220,16 @@ func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	case "sonnet":
 		s.InputLen, s.OutputLen, s.PrefixLen = d.SonnetInputLen, d.SonnetOutputLen, d.SonnetPrefixLen
 	case "prefix_repetition":
-		s.PrefixLen, s.SuffixLen, s.NumPrefixes, s.OutputLen = d.PrefixLen, d.SuffixLen, d.NumPrefixes, d.PrefixRepetitionOutputs
+		s.PrefixLen = d.PrefixLen
+		s.SuffixLen = d.SuffixLen
+		s.NumPrefixes = d.NumPrefixes
+		s.OutputLen = d.PrefixRepetitionOutputs
 		s.TokenIDs = d.TokenIDs
 	case "shared_prefix":
-		s.PrefixLen, s.InputLen, s.NumPrefixes, s.OutputLen = d.PrefixLen, d.SuffixLen, d.NumPrefixes, d.PrefixRepetitionOutputs
+		s.PrefixLen = d.PrefixLen
+		s.InputLen = d.SuffixLen
+		s.NumPrefixes = d.NumPrefixes
+		s.OutputLen = d.PrefixRepetitionOutputs
 		s.TokenIDs, s.Shuffle = d.TokenIDs, false
 	case "text", "conversation":
 		s.InputLen, s.OutputLen, s.Shuffle = d.RandomInputLen, d.RandomOutputLen, false

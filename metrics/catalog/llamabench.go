@@ -13,7 +13,9 @@ import (
 // of one model with the same settings is one.
 func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 	rows := slices.Concat(runs...)
-	several := slices.ContainsFunc(rows, func(row results.LlamaBenchRow) bool { return modelOfTest(row) != modelOfTest(rows[0]) })
+	several := slices.ContainsFunc(rows, func(row results.LlamaBenchRow) bool {
+		return modelOfTest(row) != modelOfTest(rows[0])
+	})
 	settings := TestSettings(runs...)
 	var names []string
 	var figures []Figure

@@ -45,21 +45,25 @@ type Difference struct {
 	Baseline  Summary `json:"baseline"`
 	Candidate Summary `json:"candidate"`
 
-	Delta    *float64 `json:"delta"`     // relative; null without values or with a baseline of 0
-	Low      *float64 `json:"low"`       // Welch t interval of Delta on the scale of logarithms; null with fewer than two values an arm
+	Delta *float64 `json:"delta"` // relative; null without values or with a baseline of 0
+	// Welch t interval of Delta on the scale of logarithms; null with fewer than two values an arm
+	Low      *float64 `json:"low"`
 	High     *float64 `json:"high"`      //
 	BootLow  *float64 `json:"boot_low"`  // percentile bootstrap interval of Delta, means resampled within arms
 	BootHigh *float64 `json:"boot_high"` //
-	PWelch   *float64 `json:"p_welch"`   // two-sided; of values without spread the step in which they are told bounds it
-	PRank    *float64 `json:"p_rank"`    // two-sided Mann-Whitney U, exact with ties too
-	PHolm    *float64 `json:"p_holm"`    // of the verdict: after Holm's correction over all figures judged together
-	Effect   *float64 `json:"effect"`    // Hedges' g; null without spread
+	// two-sided; of values without spread the step in which they are told bounds it
+	PWelch *float64 `json:"p_welch"`
+	PRank  *float64 `json:"p_rank"` // two-sided Mann-Whitney U, exact with ties too
+	PHolm  *float64 `json:"p_holm"` // of the verdict: after Holm's correction over all figures judged together
+	Effect *float64 `json:"effect"` // Hedges' g; null without spread
 
 	Verdict     Verdict `json:"verdict"`
-	MoreRepeats int     `json:"more_repeats"`        // further repeats of each arm that would tell; 0: it can be told
-	OneAfter    bool    `json:"one_after_the_other"` // all values of one arm came before those of the other, and a drift would explain the difference
+	MoreRepeats int     `json:"more_repeats"` // further repeats of each arm that would tell; 0: it can be told
+	// all values of one arm came before those of the other, and a drift would explain the difference
+	OneAfter bool `json:"one_after_the_other"`
 
-	p *float64 // that is corrected: the larger one of Welch's and, of arms one after the other, that with the drift taken out
+	// that is corrected: the larger one of Welch's and, of arms one after the other, that with the drift taken out
+	p *float64
 }
 
 // MaxRepeats bounds Difference.MoreRepeats: that many would not tell either.
@@ -165,7 +169,8 @@ func resampled(values []float64, random *rand.Rand) float64 {
 }
 
 func (d *Difference) test(baseline, candidate []float64, least float64) {
-	welch, err := stats.TwoSampleWelchTTest(stats.Sample{Xs: candidate}, stats.Sample{Xs: baseline}, stats.LocationDiffers)
+	welch, err := stats.TwoSampleWelchTTest(stats.Sample{Xs: candidate}, stats.Sample{Xs: baseline},
+		stats.LocationDiffers)
 	switch {
 	case err == nil:
 		d.PWelch = new(welch.P)
@@ -223,7 +228,8 @@ func decide(all []Difference, rule Rule) {
 		d := &all[i]
 		switch {
 		case d.PHolm == nil || d.Low == nil:
-		case *d.PHolm < 1-rule.Confidence && *d.Low**d.High > 0: // the ratio's interval is wider where the baseline's own spread is large
+		// the ratio's interval is wider where the baseline's own spread is large
+		case *d.PHolm < 1-rule.Confidence && *d.Low**d.High > 0:
 			d.Verdict = Worse
 			if (*d.Delta > 0) == d.Higher {
 				d.Verdict = Better

@@ -115,7 +115,8 @@ func driftLines(c Cell, figures []catalog.Figure, alpha float64) []string {
 		if *d.Tau > 0 {
 			way = "rises"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s %s with the order of its %d server starts (tau %+.2f, p %.3f)", c.Variant,
+		lines = append(lines, fmt.Sprintf("%s: %s %s with the order of its %d server starts (tau %+.2f, p %.3f)",
+			c.Variant,
 			f.Title, way, d.N, *d.Tau, *d.P))
 	}
 

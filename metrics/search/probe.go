@@ -93,7 +93,8 @@ func failedProbe(r *results.Result) (ProbeOutcome, string) {
 // underLoad are failures that a load can bring about.
 func underLoad(c results.FailureClass) bool {
 	switch c {
-	case results.FailExited, results.FailFatalLine, results.FailOutOfMemory, results.FailEngineDied, results.FailNoProgress, results.FailRestarted, results.FailGPU:
+	case results.FailExited, results.FailFatalLine, results.FailOutOfMemory, results.FailEngineDied,
+		results.FailNoProgress, results.FailRestarted, results.FailGPU:
 		return true
 	default:
 		return false

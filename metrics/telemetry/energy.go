@@ -28,7 +28,9 @@ func powersOf(in *collected, w Watched) []power {
 	taken := map[string]string{} // id with the readings -> device that has them
 	for i, d := range w.Devices {
 		from := d.ID
-		if at := slices.IndexFunc(d.Socket, func(id string) bool { return len(in.track(id).known(powerW).at) > 0 }); at >= 0 {
+		if at := slices.IndexFunc(d.Socket, func(id string) bool {
+			return len(in.track(id).known(powerW).at) > 0
+		}); at >= 0 {
 			from = d.Socket[at]
 		}
 		powers[i] = power{

@@ -97,7 +97,8 @@ func steadySpan(f *results.Figures) *span {
 // figuresOf are the figures of one GPU.
 func figuresOf(t *track, p power, d WatchedDevice, spans []span, w Watched) results.GPUFigures {
 	g := results.GPUFigures{
-		Device: d.ID, Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified, CountedWith: p.countedWith,
+		Device: d.ID, Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified,
+		CountedWith:  p.countedWith,
 		VRAMBaseline: d.Before.VRAMBytes, MemoryBase: addInt(d.Before.VRAMBytes, d.Before.GTTBytes),
 	}
 

@@ -46,7 +46,8 @@ func (t *track) add(at float64, r *results.GPUReading) {
 	for q, v := range [quantities]*float64{
 		powerW: r.PowerW, energyJ: r.EnergyJ, powerLimitW: r.PowerLimitW,
 		vramBytes: asFloat(r.VRAMUsedBytes), memoryBytes: asFloat(addInt(r.VRAMUsedBytes, r.GTTUsedBytes)),
-		busy: r.Busy, memoryBusy: r.MemoryBusy, coreHz: r.CoreHz, memoryHz: r.MemoryHz, coreC: hottest, memoryC: r.MemoryC,
+		busy: r.Busy, memoryBusy: r.MemoryBusy, coreHz: r.CoreHz, memoryHz: r.MemoryHz, coreC: hottest,
+		memoryC: r.MemoryC,
 	} {
 		if v == nil {
 			v = new(math.NaN())

@@ -122,5 +122,6 @@ func warnGaps(t *results.Telemetry) *results.Warning {
 	if t.LongestGapS != nil {
 		longest = *t.LongestGapS
 	}
-	return metrics.Warnf(results.WarnTelemetryGaps, "%d readings of the GPUs, %d failed, the longest time without one %.1f s: peaks may have been missed", t.Readings, t.Gaps, longest)
+	return metrics.Warnf(results.WarnTelemetryGaps, "%d readings of the GPUs, %d failed, "+
+		"the longest time without one %.1f s: peaks may have been missed", t.Readings, t.Gaps, longest)
 }

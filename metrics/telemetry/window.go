@@ -158,7 +158,10 @@ func sumWindow(gpus []results.GPUFigures, powers []power, s span,
 		}
 	}
 
-	sum.BusyMean, sum.MemoryBusy, sum.CoreHzMean, sum.MemoryHzMean = busy.mean(), memoryBusy.mean(), core.mean(), memory.mean()
+	sum.BusyMean = busy.mean()
+	sum.MemoryBusy = memoryBusy.mean()
+	sum.CoreHzMean = core.mean()
+	sum.MemoryHzMean = memory.mean()
 	sum.TempMeanC = temp.mean()
 	sumEnergy(&sum, gpus, powers, s, of)
 	return sum

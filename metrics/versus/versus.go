@@ -187,7 +187,8 @@ func (c *Comparison) versus(at int) Against {
 // difference, whatever its spread.
 func sameRun(a, b *results.Run) bool {
 	x, y := a.Manifest, b.Manifest
-	return x.Run == y.Run && x.Run != "" && x.Scenario == y.Scenario && x.StartedAt == y.StartedAt && x.PlanSHA256 == y.PlanSHA256
+	return x.Run == y.Run && x.Run != "" && x.Scenario == y.Scenario && x.StartedAt == y.StartedAt &&
+		x.PlanSHA256 == y.PlanSHA256
 }
 
 // settingsDiffer says why two cells of different runs measure different

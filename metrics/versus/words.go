@@ -36,7 +36,8 @@ func VerdictText(d compare.Difference) string {
 	case d.Delta == nil:
 		return "cannot tell: the baseline is 0"
 	case d.OneAfter:
-		return "cannot tell: one side ran after the other, and a drift over time would explain it; use order: interleaved"
+		return "cannot tell: one side ran after the other, and a drift over time would explain it; use order: " +
+			"interleaved"
 	case d.Low == nil:
 		return fmt.Sprintf("cannot tell: at least %s needed", text.Count(d.MoreRepeats, "more repeat"))
 	case d.MoreRepeats >= compare.MaxRepeats:

@@ -173,8 +173,9 @@ func clockTicks(start time.Time, lo, hi float64, want int) (ticks []tick, title 
 	}
 
 	begin := time.Duration(lo * float64(time.Second))
-	_, offset := start.Zone()
-	first := start.Add(begin).Add(time.Duration(offset) * time.Second).Truncate(time.Duration(step) * time.Second).Add(-time.Duration(offset) * time.Second)
+	_, seconds := start.Zone()
+	offset := time.Duration(seconds) * time.Second
+	first := start.Add(begin).Add(offset).Truncate(time.Duration(step) * time.Second).Add(-offset)
 	day := -1
 	for at := first; len(ticks) < maxTicks; at = at.Add(time.Duration(step) * time.Second) {
 		s := at.Sub(start).Seconds()

@@ -125,7 +125,8 @@ func closenessText(a *compare.Agreement, reason string) string {
 	case a.Low == nil:
 		return wording + ": 0 on both sides"
 	case a.Basis == compare.OnBound:
-		return wording + fmt.Sprintf(": %s here would show how server starts vary", text.Count(a.MoreHere, "more repeat"))
+		return wording + fmt.Sprintf(": %s here would show how server starts vary",
+			text.Count(a.MoreHere, "more repeat"))
 	case a.MoreOrigin > 0:
 		return wording + fmt.Sprintf(": %s on both sides would decide it", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreHere > 0:

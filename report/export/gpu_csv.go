@@ -18,7 +18,9 @@ func gpuFields(run *results.Run) []csvField {
 		return nil
 	}
 
-	fields := []csvField{ofPart("gpus", withGPUs, func(t *results.Telemetry) string { return strconv.Itoa(len(t.GPUs)) })}
+	fields := []csvField{ofPart("gpus", withGPUs, func(t *results.Telemetry) string {
+		return strconv.Itoa(len(t.GPUs))
+	})}
 	fields = append(fields, ofCatalog(catalog.All(catalog.Hardware, catalog.Heat, catalog.Energy)...)...)
 	return append(fields, ofPart("throttle", withGPUs,
 		func(t *results.Telemetry) string { return throttleCodes(t.Sum.Pass.Throttle) }))

@@ -59,7 +59,9 @@ func differingArguments(run *results.Run) []string {
 	}
 
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool {
-		return !slices.ContainsFunc(recipes, func(args map[string]string) bool { return args[name] != recipes[0][name] })
+		return !slices.ContainsFunc(recipes, func(args map[string]string) bool {
+			return args[name] != recipes[0][name]
+		})
 	})
 }
 

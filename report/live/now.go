@@ -42,7 +42,8 @@ func nowOf(l results.Live) *Now {
 	}
 
 	if s := l.Server; s != nil {
-		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", text.Percent(s.KVUse), text.Number(s.Running, 1, 0),
+		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", text.Percent(s.KVUse),
+			text.Number(s.Running, 1, 0),
 			text.Number(s.Waiting, 1, 0))
 		if s.AgeS > silence.Seconds() {
 			n.Server += fmt.Sprintf("   (%s old)", lasting(s.AgeS))
@@ -126,7 +127,8 @@ func gpusOf(l results.Live) []GPU {
 	var all []GPU
 	for _, g := range l.GPUs {
 		one := GPU{
-			Name: fmt.Sprintf("GPU %d", g.Index), VRAM: text.Gibibytes(g.VRAMUsed) + "/" + text.Gibibytes(g.VRAMTotal) + " GiB",
+			Name: fmt.Sprintf("GPU %d", g.Index), VRAM: text.Gibibytes(g.VRAMUsed) + "/" + text.Gibibytes(g.VRAMTotal) +
+				" GiB",
 			Power: text.Number(g.PowerW, 1, 0), Temp: text.Number(g.HottestC, 1, 0) + " C", Busy: text.Percent(g.Busy),
 		}
 		if g.PowerLimitW != nil {

@@ -53,9 +53,9 @@ func (d *drawer) timeline() (*figure, error) {
 	s.Curves = d.machineCurves()
 	svg, err := chart.Timeline(s)
 
-	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: figures are measured on the monotonic clock. " +
-		"Each step links to its details. Curves: total power of the GPUs in use and the hottest of them, while steps " +
-		"were measured."}, err
+	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: figures are measured on the monotonic " +
+		"clock. Each step links to its details. Curves: total power of the GPUs in use and the hottest of them, " +
+		"while steps were measured."}, err
 }
 
 func (d *drawer) span(span curves.TimelineSpan) chart.Span {

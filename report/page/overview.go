@@ -297,9 +297,9 @@ func (d *drawer) key(front bool) (*figure, error) {
 }
 
 func (d *drawer) tradeoffCaption() string {
-	caption := "Each point is a variant at one load point, linked to its step; mean over server starts. Per user: 1 / " +
-		"median time per output token. The line is the Pareto front: no other valid point is better in both. Hollow " +
-		"points are suspect or incomplete and not on the front."
+	caption := "Each point is a variant at one load point, linked to its step; mean over server starts. Per user: " +
+		"1 / median time per output token. The line is the Pareto front: no other valid point is better in both. " +
+		"Hollow points are suspect or incomplete and not on the front."
 	if again := d.run.Manifest.NullTest; again != "" {
 		caption += " " + text.Clean(again) + " is the baseline again, as a null test, and not on the front."
 	}

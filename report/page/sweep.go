@@ -286,7 +286,8 @@ func (d *drawer) titleOf(c compare.Cell, f catalog.Figure, sample compare.Summar
 	if f.Unit == "ms" || f.Unit == "GiB" {
 		scale = f.Scale
 	}
-	title := fmt.Sprintf("%s at %s: %s %s", text.Clean(c.Variant), text.Clean(c.Point), f.Title, short(*sample.Mean*scale))
+	title := fmt.Sprintf("%s at %s: %s %s", text.Clean(c.Variant), text.Clean(c.Point), f.Title,
+		short(*sample.Mean*scale))
 	if sample.Low != nil {
 		title += fmt.Sprintf(" (%s to %s)", short(*sample.Low*scale), short(*sample.High*scale))
 	}

@@ -277,7 +277,9 @@ func settingsOf(all []tested) func(results.LlamaBenchRow) []results.RowSetting {
 }
 
 // withoutColumns leaves out the settings that have a column of their own.
-func withoutColumns(settings func(results.LlamaBenchRow) []results.RowSetting) func(results.LlamaBenchRow) []results.RowSetting {
+func withoutColumns(
+	settings func(results.LlamaBenchRow) []results.RowSetting,
+) func(results.LlamaBenchRow) []results.RowSetting {
 	return func(row results.LlamaBenchRow) []results.RowSetting {
 		return slices.DeleteFunc(settings(row), func(s results.RowSetting) bool {
 			return s.Name == "backend" || s.Name == "ngl" || s.Name == "fa"

@@ -31,7 +31,8 @@ func Derive(r *results.Result) ([]byte, error) {
 	}
 
 	text, err := json.MarshalIndent(map[string]any{
-		"schema": 1, "name": r.Scenario, "server": server, "load": load, "variants": []any{map[string]any{"name": r.Step.Variant}},
+		"schema": 1, "name": r.Scenario, "server": server, "load": load,
+		"variants": []any{map[string]any{"name": r.Step.Variant}},
 	}, "", "  ")
 	if err != nil {
 		return nil, err
@@ -51,7 +52,8 @@ func derivable(r *results.Result) error {
 	case len(r.Servers) == 0:
 		lacks = append(lacks, "it names no server")
 	case len(r.Servers) > 1:
-		lacks = append(lacks, fmt.Sprintf("it has %d replicas, whose share of the machine is not recorded", len(r.Servers)))
+		lacks = append(lacks, fmt.Sprintf("it has %d replicas, whose share of the machine is not recorded",
+			len(r.Servers)))
 	case r.SQZB != nil || len(r.LlamaBench) > 0:
 		lacks = append(lacks, "its method is recorded in its scenario only")
 	case r.Asked.API == "":
@@ -120,7 +122,11 @@ func deriveServer(s results.Server) (map[string]any, error) {
 		command = append(command, word)
 	}
 
-	server["launcher"], server["command"], server["gpus"], server["model"], server["served-name"] = "command", command, "none", s.Model, s.Model
+	server["launcher"] = "command"
+	server["command"] = command
+	server["gpus"] = "none"
+	server["model"] = s.Model
+	server["served-name"] = s.Model
 	if kind, known := engines.Lookup(s.Launcher); known && kind.Dialect != "" {
 		server["api"] = kind.Dialect
 	}

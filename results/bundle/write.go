@@ -42,7 +42,8 @@ func Write(ctx context.Context, w io.Writer, dir string, o Options) (*Index, err
 
 	p := &packer{dir: run.Dir, options: o, scrub: newScrubber(o.Secrets), rehashed: map[string]string{}}
 	p.index = Index{
-		Format: FormatVersion, Bench: o.Bench, Scenario: run.Manifest.Scenario, Run: run.Manifest.Run, Finished: run.Finished, Anonymized: o.Anonymize,
+		Format: FormatVersion, Bench: o.Bench, Scenario: run.Manifest.Scenario, Run: run.Manifest.Run,
+		Finished: run.Finished, Anonymized: o.Anonymize,
 		Members: []Member{}, LeftOut: []LeftOut{}, Redactions: []Redaction{},
 	}
 

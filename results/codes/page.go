@@ -9,8 +9,8 @@ import (
 func Markdown(w io.Writer) error {
 	const head = `# Codes of warnings and failures
 
-Reports name a doubt or a failure by a code. ` + "`bench explain CODE`" + ` prints the entry of one, ` + "`bench explain`" +
-		` lists all.
+Reports name a warning or a failure by a code. ` + "`bench explain CODE`" + ` prints the entry of one, ` +
+		"`bench explain` lists all." + `
 
 - **fails**: there are no figures, or the step is not ranked.
 - **disqualifies**: the figures are shown as suspect and never ranked.

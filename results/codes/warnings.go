@@ -22,7 +22,8 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Failed requests free capacity for the others, so that latencies look better than they are.",
 			"Read the failures by class in the step's report; reduce the load, or mend what made them fail."),
 		warning(results.WarnShortOutput, Limits,
-			"Answers have less than 95 % of the output tokens that were asked for. With ignore-eos the step is suspect.",
+			"Answers have less than 95 % of the output tokens that were asked for. With ignore-eos the step is "+
+				"suspect.",
 			"Shorter answers make requests cheaper, so throughput and latency are not those of the intended load.",
 			"Check max-model-len and stop settings; use ignore-eos for answers of equal length."),
 		warning(results.WarnLongOutput, Disqualifies,
@@ -40,8 +41,7 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Name the model's own tokenizer, or compare only runs with the same difference."),
 		warning(results.WarnPrefixCache, Limits,
 			"Part of the prompts came from the server's prefix cache. If the cache was not in the state that the "+
-				"scenario "+
-				"asks for, the step is suspect.",
+				"scenario asks for, the step is suspect.",
 			"Cached prompt tokens cost almost nothing: TTFT and throughput are better than with new prompts.",
 			"Turn the prefix cache off, or say in prefix-cache: that a warm cache is meant."),
 		warning(results.WarnClientLate, Disqualifies,
@@ -53,9 +53,11 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Latencies contain the client's own delay, and throughput may be the client's limit.",
 			"Run bench calibrate; give the client free cores, or use load agents on other hosts."),
 		warning(results.WarnReplaced, Disqualifies,
-			"A process that listened on the server's port ended during the pass, and another one of the same server took "+
+			"A process that listened on the server's port ended during the pass, and another one of the same server "+
+				"took "+
 				"its place.",
-			"The new process began with cold caches, and answers were served by two processes: the figures belong to neither.",
+			"The new process began with cold caches, and answers were served by two processes: "+
+				"the figures belong to neither.",
 			"Find out in the server's log why the worker ended; raise its limits, or fix the crash."),
 		warning(results.WarnPaused, Disqualifies,
 			"bench did not run for more than a second of the step: it was stopped by a signal, its control group was "+
@@ -76,7 +78,8 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Inter-token latency cannot be measured: what is shown is the time between chunks.",
 			"Compare TPOT instead, or have the server send every token."),
 		warning(results.WarnHiddenTokens, Informs,
-			"The server generated tokens that it did not show before the first visible one, as reasoning and tool parsers do.",
+			"The server generated tokens that it did not show before the first visible one, "+
+				"as reasoning and tool parsers do.",
 			"TTFT includes the time of those tokens; TPOT is over the visible ones alone.",
 			"Compare only variants with the same parser, or turn the parser off."),
 		warning(results.WarnSharedNode, Limits,
@@ -109,7 +112,8 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Fewer or repeated prompts change the load, and caches may serve them.",
 			"Read the message; use a larger dataset or another num-prompts."),
 		warning(results.WarnProgramOutput, Limits,
-			"llama-bench printed a row that could not be read, or whose deviation was no number or contradicts its samples.",
+			"llama-bench printed a row that could not be read, or whose deviation was no number or contradicts its "+
+				"samples.",
 			"The deviation shown is that of the samples; a row that is left out is missing in the table.",
 			"Read the message: it names the test. More repetitions make the deviation known."),
 		warning(results.WarnImported, Informs,

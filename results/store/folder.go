@@ -78,7 +78,8 @@ func Open(dir string) (*Folder, error) {
 		return &Folder{dir: run, part: dir}, nil
 	}
 	if runs := runsBelow(dir); len(runs) > 0 {
-		return nil, fmt.Errorf("open run folder: %s contains %d runs but is not a run itself; name one of them, such as %s",
+		return nil, fmt.Errorf("open run folder: %s contains %d runs but is not a run itself; name one of them, "+
+			"such as %s",
 			dir, len(runs), runs[len(runs)-1])
 	}
 	return nil, fmt.Errorf("open run folder: %s is not the folder of a run: it has no %s", dir, results.ManifestName)

@@ -69,7 +69,8 @@ func refusedStep(r *results.Run, ref results.StepRef, h history, before *results
 func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) results.Step {
 	ref.Attempt = max(ref.Attempt, h.attempt, 1)
 	step := results.Step{State: results.StepPending, Attempt: h.attempt, Result: &results.Result{
-		Format: results.FormatVersion, Bench: r.Manifest.Bench, Scenario: r.Manifest.Scenario, Run: r.Manifest.Run, Step: ref,
+		Format: results.FormatVersion, Bench: r.Manifest.Bench, Scenario: r.Manifest.Scenario, Run: r.Manifest.Run,
+		Step:    ref,
 		Verdict: results.NotRun, Failure: results.Failf(results.FailInterrupted, "the run ended before this step"),
 	}}
 	switch {

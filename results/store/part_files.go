@@ -30,7 +30,8 @@ func (f *Folder) NewPart(group string) (*Folder, error) {
 
 	for number := 1; ; number++ {
 		dir := filepath.Join(parent, strconv.Itoa(number))
-		err := inside.Mkdir(f.dir, filepath.Join(of, strconv.Itoa(number))) // exactly one job can make it, on network file systems too
+		// exactly one job can make it, on network file systems too
+		err := inside.Mkdir(f.dir, filepath.Join(of, strconv.Itoa(number)))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -123,7 +124,8 @@ func readParts(r *results.Run) error {
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		dir := filepath.Join(r.Dir, filepath.FromSlash(p.Name()))
-		p.Environment = readOptional(r, filepath.Join(dir, results.EnvironmentName), p.Name()+"/"+results.EnvironmentName)
+		p.Environment = readOptional(r, filepath.Join(dir, results.EnvironmentName),
+			p.Name()+"/"+results.EnvironmentName)
 		if p.Events, p.Finished, err = readJournal(r, filepath.Join(dir, results.JournalName),
 			p.Name()+"/"+results.JournalName); err != nil {
 			return err

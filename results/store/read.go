@@ -93,7 +93,8 @@ func readVersioned(path string, into any) error {
 
 	switch {
 	case version.Format > results.FormatVersion:
-		return fmt.Errorf("read %s: %w: format version %d is newer than %d, the newest this bench knows; use a newer bench",
+		return fmt.Errorf("read %s: %w: format version %d is newer than %d, the newest this bench knows; "+
+			"use a newer bench",
 			path, errNewer, version.Format, results.FormatVersion)
 	case version.Format < 1:
 		return fmt.Errorf("read %s: it has no format_version; it was not written by bench", path)
@@ -122,7 +123,8 @@ func readOptional(run *results.Run, path, name string) json.RawMessage {
 func damagedStep(r *results.Run, dir string, ref results.StepRef, h history, err error) results.Step {
 	r.Problems = append(r.Problems, fmt.Sprintf("step %s: %v; it counts as not measured", ref.ID, err))
 	step := withoutResult(r, dir, ref, history{started: true, attempt: max(h.attempt, 1)})
-	step.Result.Failure = results.Failf(results.FailDisk, "its %s cannot be read; bench resume runs the step again", results.ResultName)
+	step.Result.Failure = results.Failf(results.FailDisk, "its %s cannot be read; bench resume runs the step again",
+		results.ResultName)
 	return step
 }
 

@@ -59,7 +59,8 @@ func readStepFile(path string) (*results.Run, error) {
 	}
 
 	run := &results.Run{Dir: filepath.Dir(path), Finished: true, Manifest: results.Manifest{
-		Bench: r.Bench, Scenario: r.Scenario, Run: r.Run, StartedAt: r.StartedAt, Simulated: r.Simulated, Method: r.Method(),
+		Bench: r.Bench, Scenario: r.Scenario, Run: r.Run, StartedAt: r.StartedAt, Simulated: r.Simulated,
+		Method:   r.Method(),
 		Variants: []string{r.Step.Variant}, Points: []string{r.Step.Point}, Planned: []results.StepRef{r.Step},
 	}}
 	run.Steps = []results.Step{{State: results.StepDone, Attempt: r.Step.Attempt, Result: &r}}

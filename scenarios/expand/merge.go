@@ -69,7 +69,9 @@ func overlayArgs(base, top *schema.Node) *schema.Node {
 
 // argIndex finds an argument by its name, whichever way it is spelled.
 func argIndex(n *schema.Node, name string) int {
-	return slices.IndexFunc(n.Pairs, func(p schema.Pair) bool { return scenarios.ArgName(p.Key) == scenarios.ArgName(name) })
+	return slices.IndexFunc(n.Pairs, func(p schema.Pair) bool {
+		return scenarios.ArgName(p.Key) == scenarios.ArgName(name)
+	})
 }
 
 // serverOverlay is how a variant's keys lie over the shared server: block.

@@ -59,7 +59,8 @@ func (p *parser) checkBaseline(root *schema.Node, s *scenarios.Scenario) {
 		names = append(names, v.Name)
 	}
 	if s.Baseline != "" && !slices.Contains(names, s.Baseline) {
-		p.errs.Add(root.At("baseline"), "baseline %q is not a variant%s", s.Baseline, schema.DidYouMean(s.Baseline, names))
+		p.errs.Add(root.At("baseline"), "baseline %q is not a variant%s", s.Baseline,
+			schema.DidYouMean(s.Baseline, names))
 	}
 }
 

@@ -36,7 +36,8 @@ func (p *parser) searchedLoad(load *schema.Node, s *scenarios.Scenario) *schema.
 	metric := string(s.Search.Metric)
 	for _, key := range []string{"sweep", metric, "ramp"} {
 		if load.Has(key) {
-			p.errs.Add(load.KeyAt(key), "%s cannot be combined with search:, which decides the %s of every step", key, metric)
+			p.errs.Add(load.KeyAt(key), "%s cannot be combined with search:, which decides the %s of every step", key,
+				metric)
 		}
 	}
 	out := load.Without("sweep", metric, "ramp")
@@ -113,7 +114,8 @@ func (p *parser) checkSearch(n *schema.Node, s *scenarios.Scenario) {
 
 	for _, v := range s.Variants {
 		if v.Extrapolate > 1 {
-			p.errs.Add(v.Pos, "variant %s: extrapolate cannot be combined with search: what is not measured meets no target",
+			p.errs.Add(v.Pos, "variant %s: extrapolate cannot be combined with search: "+
+				"what is not measured meets no target",
 				v.Name)
 		}
 	}

@@ -19,7 +19,8 @@ func clientField() schema.Field[scenarios.Scenario] {
 
 func clientBlock() schema.Block[scenarios.Client] {
 	return schema.Block[scenarios.Client]{
-		Name: "under client:", Doc: "A client on the server's own machine takes cores from it. On each of these hosts " +
+		Name: "under client:", Doc: "A client on the server's own machine takes cores from it. " +
+			"On each of these hosts " +
 			"bench load-agent is started for the time of the run; servers must listen on an " +
 			"address that the hosts can reach.",
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",

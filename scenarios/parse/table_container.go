@@ -21,8 +21,7 @@ func containerBlock() schema.Block[scenarios.Container] {
 	return schema.Block[scenarios.Container]{
 		Name: "under container:",
 		Doc: "Runs the launcher's recipe in a container of its own, which bench starts, stops, removes and proves " +
-			"gone. " +
-			"Model, args and env are those of the server.",
+			"gone. Model, args and env are those of the server.",
 		Example: `
 image: rocm/vllm:latest
 engine: docker
@@ -33,8 +32,10 @@ shm-size: 64GiB
 		Fields: []schema.Field[scenarios.Container]{
 			schema.FreeKey("image", "Image to run; makes the server a container.", schema.Simple(schema.TextShape),
 				readImage).DefaultNote("no container"),
-			schema.EnumKey("engine", "Program that runs it.", []string{"docker", "podman", "apptainer", "singularity", "enroot", "charliecloud"},
-				func(c *scenarios.Container) *string { return &c.Engine }).DefaultNote("docker or podman, whichever answers"),
+			schema.EnumKey("engine", "Program that runs it.",
+				[]string{"docker", "podman", "apptainer", "singularity", "enroot", "charliecloud"},
+				func(c *scenarios.Container) *string { return &c.Engine }).
+				DefaultNote("docker or podman, whichever answers"),
 			schema.TextKey("gpus", "Value of --gpus for NVIDIA: all, none, or as docker takes it.",
 				func(c *scenarios.Container) *string { return &c.GPUs }).DefaultNote("those of the server"),
 			texts("devices", "Values of --device.", func(c *scenarios.Container) *[]string { return &c.Devices }).
@@ -55,7 +56,8 @@ shm-size: 64GiB
 			schema.TextKey("cache", "Folder of this machine, relative to the scenario file, for what the engine keeps "+
 				"between starts: models of a hub, compiled kernels. Its subfolders, such as huggingface and vllm, are "+
 				"made where they are missing and mounted where the engine's image looks for them.",
-				func(c *scenarios.Container) *string { return &c.Cache }).DefaultNote("none: each start downloads anew"),
+				func(c *scenarios.Container) *string { return &c.Cache }).
+				DefaultNote("none: each start downloads again"),
 			schema.DurationKey("pull-timeout", "Longest time for the image to come; it does not count as the "+
 				"server's start.", func(c *scenarios.Container) *time.Duration { return &c.Pull }).Or("2h"),
 		},

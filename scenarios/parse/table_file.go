@@ -56,9 +56,8 @@ deadlines: {step: 30m, run: 12h}
 				func(s *scenarios.Scenario) *scenarios.Order { return &s.Order }).Or(string(scenarios.Interleaved)),
 			schema.WholeKey("seed", "Of a shuffled order.", schema.NotNegative(),
 				func(s *scenarios.Scenario) *uint64 { return &s.Seed }).Or("0"),
-			schema.EnumKey("restart", "When a server is started anew: never (one server start for steps of a variant that "+
-				"follow each other), "+
-				"variant (one server start a variant and repeat), point, step.",
+			schema.EnumKey("restart", "When a server is started anew: never (one server start for steps of a variant "+
+				"that follow each other), variant (one server start a variant and repeat), point, step.",
 				[]scenarios.Restart{
 					scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
 					scenarios.RestartStep,

@@ -27,7 +27,8 @@ func levelsBlock() schema.Block[scenarios.LevelHooks] {
 		Example: `
 run:
   before:
-    - {name: high performance, command: [tuned-adm, profile, throughput-performance], undo: [tuned-adm, profile, balanced]}
+    - {name: high performance, command: [tuned-adm, profile, throughput-performance],
+	undo: [tuned-adm, profile, balanced]}
 step:
   after:
     - {command: [./note-room-temperature.sh], timeout: 10s}

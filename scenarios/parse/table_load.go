@@ -14,8 +14,7 @@ func loadBlock() schema.Block[scenarios.Load] {
 	return schema.Block[scenarios.Load]{
 		Name: "under load:",
 		Doc: "What traffic to send. With profile: the keys of that profile lie beneath, and each key given here " +
-			"replaces the profile's " +
-			"(dataset, timeouts, goodput, sampling, ramp, body and headers key by key).",
+			"replaces the profile's (dataset, timeouts, goodput, sampling, ramp, body and headers key by key).",
 		Example: `
 endpoint: completions
 dataset: {kind: random, seed: 0}
@@ -139,7 +138,8 @@ func requestFields() []schema.Field[scenarios.Load] {
 
 func timeoutsBlock() schema.Block[spec.Timeouts] {
 	return schema.Block[spec.Timeouts]{
-		Name: "under timeouts:", Doc: "Limits of one request; 0 means none.", Example: "\nfirst-token: 2m\nstall: 30s\n",
+		Name: "under timeouts:", Doc: "Limits of one request; 0 means none.",
+		Example: "\nfirst-token: 2m\nstall: 30s\n",
 		Fields: []schema.Field[spec.Timeouts]{
 			schema.DurationKey("connect", "Until the connection stands.",
 				func(t *spec.Timeouts) *time.Duration { return &t.Connect }).Or("10s"),

@@ -159,7 +159,8 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 
 func pruneBlock() schema.Block[scenarios.Prune] {
 	return schema.Block[scenarios.Prune]{
-		Name: "under prune:", Doc: "A point is overloaded when one of its steps meets a condition, or failed because its " +
+		Name: "under prune:", Doc: "A point is overloaded when one of its steps meets a condition, " +
+			"or failed because its " +
 			"requests did. Points above it, with as much of request-rate " +
 			"and max-concurrency, more of one, and the same lengths, are then left out for that variant, in this " +
 			"repeat and in all later ones: " +

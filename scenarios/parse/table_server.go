@@ -16,9 +16,8 @@ func serverBlock() schema.Block[scenarios.Server] {
 	return schema.Block[scenarios.Server]{
 		Name: "under server:",
 		Doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: " +
-			"key by key; " +
-			"args, sim-args, env, ready, stop, tls and container are laid over each other one level deeper. An " +
-			"argument set to null in a variant is removed.",
+			"key by key; args, sim-args, env, ready, stop, tls and container are laid over each other one level " +
+			"deeper. An argument set to null in a variant is removed.",
 		Example: `
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
@@ -103,7 +102,8 @@ func placeFields() []schema.Field[scenarios.Server] {
 			func(s *scenarios.Server) *int { return &s.Replicas }).Or("1"),
 		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its "+
 			"parallelism is spread over them evenly, and gpus then counts those of each node. "+
-			"They are joined by the engine's own --nnodes, vLLM's by Ray with distributed-executor-backend: ray among args.",
+			"They are joined by the engine's own --nnodes, vLLM's by Ray with distributed-executor-backend: "+
+			"ray among args.",
 			schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
@@ -210,7 +210,8 @@ args: {speculative-config: {model: "${draft.model}", num_speculative_tokens: "${
 
 func readLauncher(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
 	if n.Kind == schema.Text && n.Text == "container" {
-		r.Fail(n.Pos, "container is not a launcher: name the launcher of the engine, and beside it container: {image: ...}")
+		r.Fail(n.Pos, "container is not a launcher: name the launcher of the engine, and beside it container: "+
+			"{image: ...}")
 		return
 	}
 	if v, ok := r.Enum(n, schema.EnumOf(scenarios.Launchers()...)); ok {

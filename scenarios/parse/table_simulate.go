@@ -20,7 +20,8 @@ func simulateBlock() schema.Block[scenarios.Simulation] {
 			schema.EnumKey("device", "Whose speed and memory to assume. --sim-device sets it.", scenarios.SimDevices(),
 				func(s *scenarios.Simulation) *string { return &s.Device }).
 				DefaultNote("by name, description and vars; else " + scenarios.DefaultSimDevice),
-			schema.NumberKey("speed", "How many times as fast as the simulated engine. Figures are those of this speed, "+
+			schema.NumberKey("speed", "How many times as fast as the simulated engine. "+
+				"Figures are those of this speed, "+
 				"but for llama-bench's own. --sim-speed sets it.", schema.Positive(false),
 				func(s *scenarios.Simulation) *float64 { return &s.Speed }).
 				DefaultNote(fmt.Sprint(scenarios.DefaultSimSpeed)),

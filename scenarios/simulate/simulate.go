@@ -123,7 +123,9 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 func Overlayed(base, top []scenarios.Arg) []scenarios.Arg {
 	out := slices.Clone(base)
 	for _, a := range top {
-		at := slices.IndexFunc(out, func(b scenarios.Arg) bool { return scenarios.ArgName(b.Name) == scenarios.ArgName(a.Name) })
+		at := slices.IndexFunc(out, func(b scenarios.Arg) bool {
+			return scenarios.ArgName(b.Name) == scenarios.ArgName(a.Name)
+		})
 		if at < 0 {
 			out = append(out, a)
 			continue

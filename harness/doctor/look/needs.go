@@ -54,7 +54,8 @@ func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	var out []doctor.Need
 	for _, problem := range plan.Problems {
 		if !slices.ContainsFunc(sc.Problems(), func(e *schema.Error) bool { return e.Error() == problem }) {
-			out = append(out, doctor.Need{What: problem, Advice: "bench plan --box VENDOR:GPUS plans for another machine"})
+			out = append(out, doctor.Need{What: problem, Advice: "bench plan --box VENDOR:GPUS plans for another " +
+				"machine"})
 		}
 	}
 

@@ -41,7 +41,8 @@ func deadlines(sc *scenarios.Scenario, p *plan.Plan) []string {
 
 	for _, l := range sc.Points {
 		if l.Duration > 0 && sc.StepDeadline > 0 && l.Duration > sc.StepDeadline {
-			lines = append(lines, fmt.Sprintf("point %s sends for %s, and deadlines.step is %s: every step of it is cut", l.Label, l.Duration, sc.StepDeadline))
+			lines = append(lines, fmt.Sprintf("point %s sends for %s, and deadlines.step is %s: "+
+				"every step of it is cut", l.Label, l.Duration, sc.StepDeadline))
 		}
 	}
 

@@ -68,7 +68,8 @@ func fewRepeats(sc *scenarios.Scenario) []string {
 		return []string{"repeats: 1 gives no interval, so no variant can be called better than another; use " +
 			"repeats: 3 or more"}
 	}
-	return []string{fmt.Sprintf("repeats: %d gives wide intervals: only large differences between variants can be detected",
+	return []string{fmt.Sprintf("repeats: %d gives wide intervals: only large differences between variants can be "+
+		"detected",
 		sc.Repeats)}
 }
 
