@@ -64,7 +64,8 @@ func newRun(r *Runner) *run {
 	n.notify = &notifications{run: n, began: time.Now()}
 	n.engines = newEngineBook(n.record.appendEvent, r.Resume)
 	n.monitor = &telemetry.Monitor{
-		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Machine: r.Machine, Live: r.Live, Observe: n.observeStep,
+		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Machine: r.Machine, Live: r.Live,
+		Observe: n.observeStep,
 	}
 
 	if r.Resume != nil {
@@ -72,7 +73,8 @@ func newRun(r *Runner) *run {
 	}
 
 	n.starter = &life.Starter{
-		Scenario: r.Scenario, Machine: r.Machine, Folder: r.Folder, Launcher: r.Launcher, Cookie: r.Cookie, Live: r.Live,
+		Scenario: r.Scenario, Machine: r.Machine, Folder: r.Folder, Launcher: r.Launcher, Cookie: r.Cookie,
+		Live:    r.Live,
 		Observe: n.observeLife, Halt: n.halt,
 	}
 
@@ -135,7 +137,8 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 	}
 
 	n.ledger.end(n.blocked(ctx, -1))
-	return n.ledger.outcome, n.record.appendEvent(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
+	return n.ledger.outcome, n.record.appendEvent(results.Event{Kind: results.RunFinished,
+		Failure: n.ledger.outcome.Ended})
 }
 
 // limited ends the context when the run has had its time: that of its deadline, or

@@ -364,7 +364,8 @@ func (a *answer) incomplete() *results.Failure {
 	case a.events.Total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
 	case isHTML(odd):
-		return results.Failf(results.FailProtocol, "the answer is HTML, not an event stream; check the request path. It begins %q",
+		return results.Failf(results.FailProtocol, "the answer is HTML, not an event stream; check the request path. "+
+			"It begins %q",
 			dialect.Cut(string(odd), wire.MaxInvalidLine))
 	case a.events.InvalidLines > 0:
 		return results.Failf(results.FailProtocol, "not an event stream: %q",
@@ -417,7 +418,8 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	}
 	if keepText {
 		r.Text = string(a.text)
-		if bytes.IndexByte(a.kinds, byte(results.ChunkReasoning)) >= 0 || !bytes.Equal(a.text, a.content) && a.keepContent {
+		if bytes.IndexByte(a.kinds, byte(results.ChunkReasoning)) >= 0 || !bytes.Equal(a.text, a.content) &&
+			a.keepContent {
 			r.Content = new(string(a.content))
 		}
 	}

@@ -114,7 +114,8 @@ func plainEvents(p []byte) bool {
 	}
 	for len(p) > 0 {
 		line := bytes.IndexByte(p, '\n')
-		if line <= len(field) || line >= longestLine || string(p[:len(field)]) != field || len(p) < line+len(end) || p[line+1] != '\n' {
+		if line <= len(field) || line >= longestLine || string(p[:len(field)]) != field || len(p) < line+len(end) ||
+			p[line+1] != '\n' {
 			return false
 		}
 		p = p[line+len(end):]

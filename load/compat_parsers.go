@@ -206,7 +206,8 @@ func yieldOf(a *answer, m answerMark, chat bool) clientYield {
 	}
 	return clientYield{
 		chat: chat, said: slices.Clone(said[:m.said]),
-		chunkS: slices.Clone(a.chunkS[:m.chunks]), kinds: slices.Clone(a.kinds[:m.chunks]), text: slices.Clone(a.text[:m.text]),
+		chunkS: slices.Clone(a.chunkS[:m.chunks]), kinds: slices.Clone(a.kinds[:m.chunks]),
+		text:  slices.Clone(a.text[:m.text]),
 		usage: m.usage, doneS: m.doneS,
 	}
 }

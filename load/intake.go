@@ -70,7 +70,8 @@ func (x *intake) readRejected() bool {
 		n, at, err := x.reply.Body.ReadStamped(x.body[len(x.body):min(cap(x.body), refusedKept)])
 		x.body = x.body[:len(x.body)+n]
 		if x.misnamed && n > 0 && x.isStream() {
-			x.answer.begin(&resumed{first: x.body, at: at, err: err, src: x.reply.Body}, x.pass.api, x.watch, x.reply.Scratch)
+			x.answer.begin(&resumed{first: x.body, at: at, err: err, src: x.reply.Body}, x.pass.api, x.watch,
+				x.reply.Scratch)
 			return x.Step()
 		}
 		if err != nil {

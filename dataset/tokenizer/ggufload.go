@@ -130,7 +130,8 @@ func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
 func (v *ggufVocabulary) refuseMiskinded() error {
 	marks := map[string]bool{}
 	for m := range strings.FieldsSeq(`</s> <EOT> _<EOT> ▁<EOT> [EOT] [EOS] <end_of_turn> <end_of_utterance> <turn|>
-		<eos> <PRE> <SUF> <MID> <PAD> <REPO> ▁<PRE> ▁<SUF> ▁<MID> <reponame> <fim_prefix> <fim_suffix> <fim_middle> <fim_pad>
+		<eos> <PRE> <SUF> <MID> <PAD> <REPO>
+		▁<PRE> ▁<SUF> ▁<MID> <reponame> <fim_prefix> <fim_suffix> <fim_middle> <fim_pad>
 		<fim-prefix> <fim-suffix> <fim-middle> <fim-pad> <fim-repo> [PRE] [SUF] [MID] [PAD] <file_sep> [e~[
 		<|tool_response>`) {
 		marks[m] = true

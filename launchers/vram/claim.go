@@ -244,8 +244,7 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 		case c.Policy.Foreign == "refuse" || time.Now().After(deadline):
 			return nil, results.Failf(results.FailForeignGPU,
 				"other processes use the GPUs of this server: %s; stop them, name other devices in gpus:, "+
-					"or say vram.foreign: "+
-					"report",
+					"or say vram.foreign: report",
 				describeHolders(heavy))
 		case !sleep.For(ctx, vramPoll):
 			return nil, results.Interrupted(ctx, "waiting for others to leave the GPUs")
@@ -266,9 +265,11 @@ func (c *Claim) tooLittle(foreign []results.GPUHolder, devices []string) *result
 		// weights that would not fit alone are the engine's to refuse
 		if weights := c.Policy.Weights; weights > 0 && weights <= size && held > size-weights {
 			return results.Failf(results.FailForeignGPU,
-				"others hold %s of %s GiB of GPU %s, and the model's weights alone take %s: %s; end them, or name other "+
+				"others hold %s of %s GiB of GPU %s, and the model's weights alone take %s: %s; end them, "+
+					"or name other "+
 					"devices in gpus:",
-				text.Gibibytes(&held), text.Gibibytes(&size), device, text.Gibibytes(&weights), describeHolders(foreign))
+				text.Gibibytes(&held), text.Gibibytes(&size), device, text.Gibibytes(&weights),
+				describeHolders(foreign))
 		}
 	}
 

@@ -54,8 +54,7 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Run bench calibrate; give the client free cores, or use load agents on other hosts."),
 		warning(results.WarnReplaced, Disqualifies,
 			"A process that listened on the server's port ended during the pass, and another one of the same server "+
-				"took "+
-				"its place.",
+				"took its place.",
 			"The new process began with cold caches, and answers were served by two processes: "+
 				"the figures belong to neither.",
 			"Find out in the server's log why the worker ended; raise its limits, or fix the crash."),
@@ -126,7 +125,8 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Look at the file; the message names the values."),
 		warning(results.WarnImportedAmbiguous, Limits,
 			"The comma of a number of the imported file may be one of thousands or of a fraction.",
-			"The value may be a thousand times too large; where other numbers of the file contradict each other it was left out.",
+			"The value may be a thousand times too large; where other numbers of the file contradict each other it "+
+				"was left out.",
 			"Write the numbers with points before their fractions, and import again."),
 		warning(results.WarnImportedUnusable, Informs,
 			"A value of the imported file is not a number, or a key stands twice.",
