@@ -35,7 +35,8 @@ func jobNotes(run *results.Run) []string {
 		}
 	}
 	if n := len(ended) - most; n > 0 {
-		ended = append(ended[:most], fmt.Sprintf("%s more ended so; journal.jsonl has them (job-ended).", text.Count(n, "job")))
+		ended = append(ended[:most], fmt.Sprintf("%s more ended so; journal.jsonl has them (job-ended).",
+			text.Count(n, "job")))
 	}
 	return slices.Concat(excluded, ended)
 }

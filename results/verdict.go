@@ -66,25 +66,33 @@ const (
 	FailDisk         FailureClass = "disk"               // results could not be written
 	FailOpenFiles    FailureClass = "open-files"         // the limit of open files is reached
 	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
-	FailAgent        FailureClass = "load-agent"         // a load agent could not be started, is another version, or was lost
-	FailHook         FailureClass = "hook-failed"        // a hook or check refused
-	FailInternal     FailureClass = "internal"           // a bug of ours
-	FailDisturbed    FailureClass = "disturbed"          // repeated because of throttling, another power limit or others on our GPUs
-	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
-	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
-	FailChanged      FailureClass = "changed"            // not run: not the same experiment as at the start of the run
-	FailSkipped      FailureClass = "skipped-by-user"    // somebody had the step ended from the live view
-	FailNotNeeded    FailureClass = "not-needed"         // not run: planned in case, and what was known by then was enough
-	FailPruned       FailureClass = "pruned"             // not run: a lower load of the sweep had lost the tail already
-	FailPasses       FailureClass = "passes-differ"      // the two passes of method sqzb are not of one configuration, or had other prompts
+	// a load agent could not be started, is another version, or was lost
+	FailAgent    FailureClass = "load-agent"
+	FailHook     FailureClass = "hook-failed" // a hook or check refused
+	FailInternal FailureClass = "internal"    // a bug of ours
+	// repeated because of throttling, another power limit or others on our GPUs
+	FailDisturbed FailureClass = "disturbed"
+	// no token of any request for the stall limit, whatever the server's health says
+	FailNoProgress FailureClass = "no-progress"
+	// its counters went backwards: it is not the server that the pass began with
+	FailRestarted FailureClass = "server-restarted"
+	FailChanged   FailureClass = "changed"         // not run: not the same experiment as at the start of the run
+	FailSkipped   FailureClass = "skipped-by-user" // somebody had the step ended from the live view
+	// not run: planned in case, and what was known by then was enough
+	FailNotNeeded FailureClass = "not-needed"
+	FailPruned    FailureClass = "pruned" // not run: a lower load of the sweep had lost the tail already
+	// the two passes of method sqzb are not of one configuration, or had other prompts
+	FailPasses FailureClass = "passes-differ"
 )
 
 // Failures of a server that its own log or its container's engine tells.
 const (
-	FailKVCache      FailureClass = "kv-cache-too-small"      // no room for one request of the model's length
-	FailStillHeld    FailureClass = "previous-server-freeing" // memory of the GPU was held by another process, often a server before
-	FailGPU          FailureClass = "gpu-error"               // a fault of the device, its driver or the library between GPUs
-	FailGated        FailureClass = "gated-model"             // the model's owner has to let you in
+	FailKVCache FailureClass = "kv-cache-too-small" // no room for one request of the model's length
+	// memory of the GPU was held by another process, often a server before
+	FailStillHeld FailureClass = "previous-server-freeing"
+	// a fault of the device, its driver or the library between GPUs
+	FailGPU          FailureClass = "gpu-error"
+	FailGated        FailureClass = "gated-model" // the model's owner has to let you in
 	FailDownload     FailureClass = "download-failed"
 	FailEngineDied   FailureClass = "engine-died" // a worker ended, and the front end only says that it did
 	FailCompileCache FailureClass = "compile-cache"
@@ -155,27 +163,33 @@ const (
 	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
-	WarnClientLimit    WarningCode = "client-limit"        // the client was too busy to see what the server did
-	WarnSharedNode     WarningCode = "shared-node"         // other jobs of the cluster ran on the node
-	WarnAgentClock     WarningCode = "agent-clock"         // clocks of load agents are known too little for the latencies seen
-	WarnBuffered       WarningCode = "buffered"            // chunks arrive in bursts: something between holds them back
-	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike
-	WarnDataset        WarningCode = "dataset"             // how the prompts were made differs from what was asked
-	WarnReplaced       WarningCode = "worker-replaced"     // a process behind the server's port ended, and another took its place
-	WarnPaused         WarningCode = "paused"              // this program was stopped, or the machine slept, during the step
-	WarnPausedStart    WarningCode = "paused-start"        // the same while the servers were started
-	WarnRequestRate    WarningCode = "rate-not-reached"    // the asked request rate was not achieved
-	WarnThrottled      WarningCode = "throttled"           // a GPU slowed down because of heat or hardware
-	WarnPowerCapped    WarningCode = "power-capped"        // a GPU ran at its power limit
-	WarnPowerLimit     WarningCode = "power-limit"         // the power limit is not that of the run's first step
-	WarnPowerUnknown   WarningCode = "power-unknown"       // the energy of a GPU is not known
-	WarnEnergy         WarningCode = "energy-disagrees"    // energy counter and power readings disagree
-	WarnTelemetryGaps  WarningCode = "telemetry-gaps"      // readings of GPUs failed, or came too rarely
-	WarnNotSettled     WarningCode = "not-settled"         // GPUs were not calm when the step began
-	WarnHook           WarningCode = "hook-failed"         // a hook, check or undo did not do what it should
-	WarnExtrapolated   WarningCode = "extrapolated"        // one replica ran with its share of the load and stands for several
-	WarnProgramOutput  WarningCode = "program-output"      // llama-bench printed rows that could not be read, or had to be mended
-	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
+	WarnClientLimit    WarningCode = "client-limit" // the client was too busy to see what the server did
+	WarnSharedNode     WarningCode = "shared-node"  // other jobs of the cluster ran on the node
+	// clocks of load agents are known too little for the latencies seen
+	WarnAgentClock WarningCode = "agent-clock"
+	WarnBuffered   WarningCode = "buffered" // chunks arrive in bursts: something between holds them back
+	WarnAnswers    WarningCode = "answers"  // answers are empty, repetitive or all alike
+	WarnDataset    WarningCode = "dataset"  // how the prompts were made differs from what was asked
+	// a process behind the server's port ended, and another took its place
+	WarnReplaced WarningCode = "worker-replaced"
+	// this program was stopped, or the machine slept, during the step
+	WarnPaused        WarningCode = "paused"
+	WarnPausedStart   WarningCode = "paused-start"     // the same while the servers were started
+	WarnRequestRate   WarningCode = "rate-not-reached" // the asked request rate was not achieved
+	WarnThrottled     WarningCode = "throttled"        // a GPU slowed down because of heat or hardware
+	WarnPowerCapped   WarningCode = "power-capped"     // a GPU ran at its power limit
+	WarnPowerLimit    WarningCode = "power-limit"      // the power limit is not that of the run's first step
+	WarnPowerUnknown  WarningCode = "power-unknown"    // the energy of a GPU is not known
+	WarnEnergy        WarningCode = "energy-disagrees" // energy counter and power readings disagree
+	WarnTelemetryGaps WarningCode = "telemetry-gaps"   // readings of GPUs failed, or came too rarely
+	WarnNotSettled    WarningCode = "not-settled"      // GPUs were not calm when the step began
+	WarnHook          WarningCode = "hook-failed"      // a hook, check or undo did not do what it should
+	// one replica ran with its share of the load and stands for several
+	WarnExtrapolated WarningCode = "extrapolated"
+	// llama-bench printed rows that could not be read, or had to be mended
+	WarnProgramOutput WarningCode = "program-output"
+	// the box or the engine is not what the run began with: see changes
+	WarnChanged WarningCode = "changed-since-start"
 
 	WarnImported        WarningCode = "imported"           // the figures were read out of a file that others wrote
 	WarnImportedDiffers WarningCode = "imported-disagrees" // values of the file contradict each other
@@ -183,12 +197,15 @@ const (
 	WarnImportedAmbiguous WarningCode = "imported-ambiguous"
 	WarnImportedUnusable  WarningCode = "imported-unusable" // values of the file that are no numbers, or stand twice
 
-	WarnContext      WarningCode = "context-too-small"    // some prompts do not fit what the server takes
-	WarnFewSlots     WarningCode = "few-slots"            // the server works on fewer requests at once than are sent
-	WarnNoEffect     WarningCode = "no-effect"            // a setting of the recipe means nothing to this version of the engine
-	WarnSpecRandom   WarningCode = "speculation-random"   // drafts were made for random prompts: their acceptance means nothing
-	WarnSpecPastEnd  WarningCode = "speculation-past-end" // answers were kept going past their natural end, where drafts are guessed otherwise
-	WarnSpecBaseline WarningCode = "speculation-alone"    // no variant of the run does without speculation
+	WarnContext  WarningCode = "context-too-small" // some prompts do not fit what the server takes
+	WarnFewSlots WarningCode = "few-slots"         // the server works on fewer requests at once than are sent
+	// a setting of the recipe means nothing to this version of the engine
+	WarnNoEffect WarningCode = "no-effect"
+	// drafts were made for random prompts: their acceptance means nothing
+	WarnSpecRandom WarningCode = "speculation-random"
+	// answers were kept going past their natural end, where drafts are guessed otherwise
+	WarnSpecPastEnd  WarningCode = "speculation-past-end"
+	WarnSpecBaseline WarningCode = "speculation-alone" // no variant of the run does without speculation
 )
 
 // AsFailure keeps a failure that err carries and otherwise gives it class.

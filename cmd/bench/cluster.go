@@ -66,7 +66,8 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 	case jobs == 0:
 		return nothingToDo(e, folder, run)
 	case o.detach:
-		fmt.Fprintf(e.Stderr, "%s queued or running; to follow: bench watch %s\n", text.Count(jobs, "job"), folder.Dir())
+		fmt.Fprintf(e.Stderr, "%s queued or running; to follow: bench watch %s\n", text.Count(jobs, "job"),
+			folder.Dir())
 		return nil
 	}
 

@@ -155,8 +155,8 @@ func (o resumeOptions) storedScenario(e env, stored *session.Stored) (*scenarios
 	for _, set := range o.set {
 		onCluster := len(stored.Run.Manifest.Groups) > 0
 		if key, _, _ := strings.Cut(set, "="); !onCluster || !strings.HasPrefix(key, "slurm.") {
-			return nil, usageError(fmt.Errorf("--set %s: a resumed run is the experiment that it was; of a run on a cluster, "+
-				"slurm.KEY can be set for the jobs that are submitted now", set))
+			return nil, usageError(fmt.Errorf("--set %s: a resumed run is the experiment that it was; "+
+				"of a run on a cluster, slurm.KEY can be set for the jobs that are submitted now", set))
 		}
 	}
 	if stored.NobodyToNotify() {

@@ -69,11 +69,12 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 	}
 	s.Plan.Problems = []string{} // of this machine, on which nothing will run
 	if long := tooLong(sc, s.Plan); len(long) > 0 {
-		return nil, usage.Errorf("%s\nsuch a job would be queued again in vain: give jobs more time (slurm.time), or the step "+
-			"less load", strings.Join(long, "\n"))
+		return nil, usage.Errorf("%s\nsuch a job would be queued again in vain: give jobs more time (slurm.time), "+
+			"or the step less load", strings.Join(long, "\n"))
 	}
 	if sc.On == scenarios.OnSlurm && !wholeNodes(sc.Slurm) {
-		fmt.Fprintln(p.Stderr, "note: other jobs may run on the node of a job and disturb its figures: slurm.exclusive: true "+
+		fmt.Fprintln(p.Stderr, "note: other jobs may run on the node of a job and disturb its figures: "+
+			"slurm.exclusive: true "+
 			"keeps them away")
 	}
 	return s, nil
@@ -100,8 +101,8 @@ func tooLong(sc *scenarios.Scenario, p *plan.Plan) []string {
 
 	var out []string
 	for _, variant := range variants {
-		out = append(out, fmt.Sprintf("variant %s: a server start and one step are estimated to take %s, and a job has %s "+
-			"(slurm.time without slurm.grace)", variant, time.Duration(longest[variant])*time.Second,
+		out = append(out, fmt.Sprintf("variant %s: a server start and one step are estimated to take %s, "+
+			"and a job has %s (slurm.time without slurm.grace)", variant, time.Duration(longest[variant])*time.Second,
 			time.Duration(limit)*time.Second))
 	}
 	return out

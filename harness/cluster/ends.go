@@ -54,7 +54,8 @@ func (c Cluster) noteEnds(ctx context.Context, run *results.Run, jobs map[string
 		told := known[end.Array][end.Task]
 		end.Job, end.State, end.Reason = told.Job, told.State, told.Reason
 		end.Node, end.ExitCode = told.Node, told.ExitCode
-		end.Output = endOf(filepath.Join(c.Folder.Dir(), results.JobsName, fmt.Sprintf("%s_%d.out", end.Array, end.Task)))
+		end.Output = endOf(filepath.Join(c.Folder.Dir(), results.JobsName,
+			fmt.Sprintf("%s_%d.out", end.Array, end.Task)))
 
 		fmt.Fprintf(c.Process.Stderr, "%s\n", end.Text())
 		if err := journal.Append(results.Event{Kind: results.JobEnded, Job: &end}); err != nil {

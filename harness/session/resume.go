@@ -78,7 +78,8 @@ func (s *Stored) Scenario(lookup func(string) (string, bool), sets ...string) (*
 			"it again with --scenario FILE")
 	}
 	sc, err := parse.Source(s.identity.ScenarioPath, s.source, parse.Options{
-		Set: slices.Concat(s.Run.Manifest.Sets, sets), LookupEnv: lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
+		Set: slices.Concat(s.Run.Manifest.Sets, sets), LookupEnv: lookup, Profile: profiles.Lookup,
+		Profiles: profiles.Names(),
 	})
 	if err != nil {
 		return nil, usage.Mark(err)

@@ -89,7 +89,8 @@ bench_fail() {
 	if len(a.Setup) == 0 {
 		return b.String()
 	}
-	b.WriteString("set -eE\ntrap 'bench_fail \"slurm.setup line ${bench_line} failed with exit code $?: ${BASH_COMMAND}\"' ERR\n")
+	b.WriteString("set -eE\ntrap 'bench_fail \"slurm.setup line ${bench_line} failed with exit code $?: " +
+		"${BASH_COMMAND}\"' ERR\n")
 	for i, line := range a.Setup {
 		fmt.Fprintf(&b, "bench_line=%d\n%s\n", i+1, line)
 	}

@@ -41,11 +41,14 @@ func slurmBlock() schema.Block[scenarios.Slurm] {
 		Example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load " +
 			"rocm/6.2]\nexclusive: true\n",
 		Fields: append(sbatchKeys(), []schema.Field[scenarios.Slurm]{
-			schema.WholeKey("cpus", "Processors of each job; 0 is the cluster's default, which may be one: too few for "+
-				"a server and its client.", schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.CPUs }).Or("0"),
+			schema.WholeKey("cpus", "Processors of each job; 0 is the cluster's default, which may be one: "+
+				"too few for "+
+				"a server and its client.", schema.Between(0, 10_000),
+				func(s *scenarios.Slurm) *int { return &s.CPUs }).Or("0"),
 			schema.SizeKey("mem", "Memory of each job on its node, such as 64GiB; 0 is the cluster's default.",
 				func(s *scenarios.Slurm) *int64 { return &s.Mem }).Or("0"),
-			schema.FlagKey("exclusive", "No other job on the node, neither of this run nor of others, who would disturb "+
+			schema.FlagKey("exclusive", "No other job on the node, neither of this run nor of others, "+
+				"who would disturb "+
 				"the figures.", func(s *scenarios.Slurm) *bool { return &s.Alone }).Or("false"),
 			schema.DurationKey("time", "Limit of one job; 0 is that of the partition.",
 				func(s *scenarios.Slurm) *time.Duration { return &s.Time }).Or("0"),
@@ -58,7 +61,8 @@ func slurmBlock() schema.Block[scenarios.Slurm] {
 				func(s *scenarios.Slurm) *scenarios.Nodes { return &s.Nodes }).Or(string(scenarios.SpreadNodes)),
 			schema.WholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.",
 				schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
-			schema.FreeKey("options", "Further options of sbatch, each as one word: --reservation=night or --mail-type=END.",
+			schema.FreeKey("options", "Further options of sbatch, each as one word: --reservation=night or "+
+				"--mail-type=END.",
 				schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
 			schema.FreeKey("setup", "Lines of shell that run on the node before bench, such as module load.",
 				schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
