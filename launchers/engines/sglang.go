@@ -45,14 +45,13 @@ func SglangKind() Kind {
 		ServedName:  servedOrModel,
 		HealthPath:  "/health", // generates a token and takes up to 20 s
 		ModelsPath:  "/v1/models",
-		VersionPath: "/get_server_info",
-		MetricsPath: "/metrics",
-		Counters:    sglangCounters(),
-		Gauges:      sglangGauges(),
-		Reset:       sglangReset(),
-		Fatal:       sglangFatal(),
-		RequestLog:  torchRequests,
-		Milestones:  sglangMilestones(),
+		VersionPath: "/get_server_info", MetricsPath: "/metrics",
+		Counters:   sglangCounters(),
+		Gauges:     sglangGauges(),
+		Reset:      sglangReset(),
+		Fatal:      sglangFatal(),
+		RequestLog: torchRequests,
+		Milestones: sglangMilestones(),
 		Describe: []Description{
 			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{
 				"version": FactVersion, "max_total_num_tokens": FactKVTokens,

@@ -14,8 +14,7 @@ func parallelSpellings() map[string]string {
 func llamaSpellings() map[string]string {
 	return map[string]string{
 		"-m": "--model", "-c": "--ctx-size", "-ngl": "--gpu-layers", "--n-gpu-layers": "--gpu-layers",
-		"-np": "--parallel",
-		"-fa": "--flash-attn", "-b": "--batch-size", "-ub": "--ubatch-size", "-t": "--threads",
+		"-np": "--parallel", "-fa": "--flash-attn", "-b": "--batch-size", "-ub": "--ubatch-size", "-t": "--threads",
 		"-tb":  "--threads-batch",
 		"-ctk": "--cache-type-k", "-ctv": "--cache-type-v", "-sm": "--split-mode", "-ts": "--tensor-split",
 		"-mg": "--main-gpu", "-md": "--model-draft", "-ngld": "--gpu-layers-draft",

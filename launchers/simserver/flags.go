@@ -115,8 +115,7 @@ func simulatorFlags(fs *pflag.FlagSet, c *simengine.Config) {
 func ignoredFlags(fs *pflag.FlagSet) {
 	for _, name := range []string{
 		"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format",
-		"download-dir",
-		"max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template",
+		"download-dir", "max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template",
 		"generation-config", "compilation-config",
 		"scheduler-delay-factor", "preemption-mode", "device", "attention-backend",
 	} {
