@@ -203,8 +203,7 @@ func (e *entry) step(sets []Setting) Step {
 
 	r := &results.Result{
 		Step: e.ref, Asked: e.asked, Params: maps.Clone(e.params), Imported: &e.origin, Simulated: e.simulated,
-		LlamaBench: e.rows,
-		Servers:    []results.Server{e.serverOf(sets)},
+		LlamaBench: e.rows, Servers: []results.Server{e.serverOf(sets)},
 	}
 
 	if e.rows == nil {
@@ -309,10 +308,9 @@ func (e *entry) reading() results.CompatReading {
 	f := e.figures
 	return results.CompatReading{Differences: []results.Difference{}, CompatFigures: results.CompatFigures{
 		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS, TotalInputTokens: f.TotalInputTokens,
-		TotalOutputTokens: f.TotalOutputTokens,
-		RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput, OutputThroughput: f.OutputThroughput,
-		TotalTokenThroughput: f.TotalTokenThroughput,
-		MaxOutputTokensPerS:  f.MaxOutputTokensPerS, MaxConcurrentRequests: e.peak, TTFT: f.TTFT, TPOT: f.TPOT,
-		ITL: f.ITL, E2EL: f.E2EL,
+		TotalOutputTokens: f.TotalOutputTokens, RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput,
+		OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
+		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: e.peak,
+		TTFT: f.TTFT, TPOT: f.TPOT, ITL: f.ITL, E2EL: f.E2EL,
 	}}
 }

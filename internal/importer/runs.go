@@ -63,9 +63,8 @@ func (i *Imported) Runs(n Naming, o Options) []Run {
 func (i *Imported) manifest(n Naming, o Options, method string) results.Manifest {
 	m := results.Manifest{
 		Format: results.FormatVersion, Bench: n.Bench, Scenario: n.Name, StartedAt: n.At, Method: method,
-		Sizes: map[string]string{}, Notes: map[string]string{},
-		Imported: &results.Imported{Files: i.Files}, Variants: []string{}, Points: []string{},
-		Planned: []results.StepRef{},
+		Sizes: map[string]string{}, Notes: map[string]string{}, Imported: &results.Imported{Files: i.Files},
+		Variants: []string{}, Points: []string{}, Planned: []results.StepRef{},
 	}
 
 	hash := sha256.New()
