@@ -39,8 +39,9 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 // NewResumeOf is NewResume with a choice of the failed steps that are run again.
 func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Resume {
 	r := &Resume{
-		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
-		limits: firstLimits(run),
+		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{},
+		engines: enginesSeen(run.Events),
+		limits:  firstLimits(run),
 	}
 
 	ended, ofStep := endings(run.Events), eventsByStep(run.Events)

@@ -16,7 +16,8 @@ import (
 // notes are the lines of a run's report about other readings, about answers
 // that should be the same, and about the starts of servers.
 func notes(run *results.Run) []string {
-	return slices.Concat(versus.EqualOutputs(run.Steps), readingNotes(run), answerNotes(run), startNotes(run), jobNotes(run))
+	return slices.Concat(versus.EqualOutputs(run.Steps), readingNotes(run), answerNotes(run), startNotes(run),
+		jobNotes(run))
 }
 
 // jobNotes say which nodes of a cluster got no more jobs of the run, and how jobs

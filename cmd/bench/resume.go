@@ -160,7 +160,8 @@ func (o resumeOptions) storedScenario(e env, stored *session.Stored) (*scenarios
 		}
 	}
 	if stored.NobodyToNotify() {
-		fmt.Fprintln(e.Stderr, "note: a webhook of the scenario was written in the clear, which the folder does not keep: "+
+		fmt.Fprintln(e.Stderr, "note: a webhook of the scenario was written in the clear, "+
+			"which the folder does not keep: "+
 			"nobody is notified there; --scenario FILE gives it again")
 	}
 	return stored.Scenario(e.Lookup, o.set...)

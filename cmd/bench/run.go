@@ -64,7 +64,8 @@ func newRunCommand(e env) *cobra.Command {
 	o.scenarioOptions.addFlags(cmd)
 	o.lockWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.out, "out", store.DefaultDir, "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
+	cmd.Flags().StringVar(&o.out, "out", store.DefaultDir, "`folder` for results; the run goes to SCENARIO/RUN-ID "+
+		"below it")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
 	cmd.Flags().BoolVar(&o.allowMissing, "allow-missing", false, "run although programs, files or GPUs are missing")

@@ -32,9 +32,11 @@ func newInitCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init KIND", Short: "Write a commented starter scenario to stdout",
 		Long: "Write a commented starter scenario to stdout. KIND is one of " + kinds + ".\nWith --container its " +
-			"server is an image, which " + strings.Join(scenarios.ImageKinds(), ", ") + " have.\nKIND may also name a " +
+			"server is an image, which " + strings.Join(scenarios.ImageKinds(), ", ") +
+			" have.\nKIND may also name a " +
 			"scenario that comes with bench: " + strings.Join(scenarios.ExampleNames(), ", ") + ".",
-		Example:   "  bench init quickstart > my.yaml\n  bench init vllm --container > my.yaml\n  bench validate my.yaml",
+		Example: "  bench init quickstart > my.yaml\n  bench init vllm --container > my.yaml\n  bench validate " +
+			"my.yaml",
 		Args:      args(cobra.ExactArgs(1)),
 		ValidArgs: append(scenarios.TemplateKinds(), scenarios.ExampleNames()...),
 		RunE: func(_ *cobra.Command, given []string) error {

@@ -49,8 +49,8 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 	}
 
 	if !sc.StartAt.IsZero() || !sc.EndBy.IsZero() {
-		return nil, usage.Errorf("start-at and until do not go with on: slurm, whose jobs start when there is room: use " +
-			"slurm.options: [--begin=...] and slurm.time")
+		return nil, usage.Errorf("start-at and until do not go with on: slurm, whose jobs start when there is room: " +
+			"use slurm.options: [--begin=...] and slurm.time")
 	}
 
 	s, err := session.New(ctx, p, sc, func(inventory gpu.Inventory, self string) plan.Machine {
@@ -64,8 +64,8 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 			"results folder: take them from the environment with ${env:NAME}")
 	}
 	if session.WebhooksInClear(sc) {
-		return nil, usage.Errorf("notify: a webhook stands in the clear, which the results folder does not keep for the jobs: " +
-			"take it from the environment with ${env:NAME}")
+		return nil, usage.Errorf("notify: a webhook stands in the clear, which the results folder does not keep for " +
+			"the jobs: take it from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this machine, on which nothing will run
 	if long := tooLong(sc, s.Plan); len(long) > 0 {
@@ -74,8 +74,7 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 	}
 	if sc.On == scenarios.OnSlurm && !wholeNodes(sc.Slurm) {
 		fmt.Fprintln(p.Stderr, "note: other jobs may run on the node of a job and disturb its figures: "+
-			"slurm.exclusive: true "+
-			"keeps them away")
+			"slurm.exclusive: true keeps them away")
 	}
 	return s, nil
 }

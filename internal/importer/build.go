@@ -308,7 +308,8 @@ func (e *entry) reading() results.CompatReading {
 	f := e.figures
 	return results.CompatReading{Differences: []results.Difference{}, CompatFigures: results.CompatFigures{
 		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS, TotalInputTokens: f.TotalInputTokens,
-		TotalOutputTokens: f.TotalOutputTokens, RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput,
+		TotalOutputTokens: f.TotalOutputTokens, RequestThroughput: f.RequestThroughput,
+		RequestGoodput:   f.RequestGoodput,
 		OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
 		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: e.peak,
 		TTFT: f.TTFT, TPOT: f.TPOT, ITL: f.ITL, E2EL: f.E2EL,

@@ -24,7 +24,8 @@ func EqualOutputs(steps []results.Step) []string {
 				continue
 			}
 			if how := sameOutputs(earlier, later); how != "" {
-				told = text.AppendNew(told, fmt.Sprintf("equal-outputs: %s gave %s as %s, although %s and %s should answer "+
+				told = text.AppendNew(told, fmt.Sprintf("equal-outputs: %s gave %s as %s, "+
+					"although %s and %s should answer "+
 					"differently: check that each was answered by its own server.", text.Clean(later.Step.ID), how,
 					text.Clean(earlier.Step.ID), modelOf(later), modelOf(earlier)))
 				break
@@ -59,7 +60,8 @@ func sameOutputs(a, b *results.Result) string {
 // endedAlone reports whether answers may have ended before the length asked for.
 func endedAlone(r *results.Result) bool {
 	f := r.Figures
-	if r.Asked.IgnoreEOS || r.Asked.OutputLen != nil && *f.TotalOutputTokens == int64(f.Completed)*int64(*r.Asked.OutputLen) {
+	if r.Asked.IgnoreEOS || r.Asked.OutputLen != nil &&
+		*f.TotalOutputTokens == int64(f.Completed)*int64(*r.Asked.OutputLen) {
 		return false
 	}
 	return f.Lengths == nil || f.Lengths.EarlyEOS > 0
@@ -87,7 +89,8 @@ func modelOf(r *results.Result) string {
 		switch {
 		case i > 0 && server.Argv[i-1] == "serve" && !strings.HasPrefix(arg, "-"):
 			parts = append(parts, arg)
-		case slices.Contains([]string{"-m", "--model", "--model-path", "--quantization", "-q", "--dtype"}, name) && value != "":
+		case slices.Contains([]string{"-m", "--model", "--model-path", "--quantization", "-q", "--dtype"}, name) &&
+			value != "":
 			parts = append(parts, path.Base(value))
 		}
 	}

@@ -89,7 +89,9 @@ func PassParts(run *results.Run) []table.Piece {
 				shown := *v * col.scale
 				text = table.Number(&shown, passDigits(col, shown))
 				if col.pass == bothPasses {
-					text = withError(cell, text, shown, func(v float64) string { return table.Number(&v, passDigits(col, v)) })
+					text = withError(cell, text, shown, func(v float64) string {
+						return table.Number(&v, passDigits(col, v))
+					})
 				}
 			}
 			r.Cells = append(r.Cells, table.Cell{Text: text})

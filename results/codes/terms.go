@@ -16,14 +16,16 @@ type Term struct {
 // Terms lists the words that reports and plans use.
 func Terms() []Term {
 	return []Term{
-		{"variant", "One way to start a server: an entry under variants: in the scenario, or one combination of its matrix."},
+		{"variant", "One way to start a server: an entry under variants: in the scenario, " +
+			"or one combination of its matrix."},
 		{"load point", "One load of the sweep, such as c32: 32 requests in flight at most."},
 		{"step", "One variant at one load point, measured once."},
-		{"server start", "One launch of a variant's servers. Speeds differ from launch to launch, so repeats and intervals " +
-			"count server starts, not requests."},
-		{"suspect", "A step that was measured, with a warning that disqualifies it: its figures are shown and never ranked."},
-		{"cannot tell", "The verdict where neither a difference nor its absence is established; it says how many more " +
-			"repeats would decide it."},
+		{"server start", "One launch of a variant's servers. Speeds differ from launch to launch, " +
+			"so repeats and intervals count server starts, not requests."},
+		{"suspect", "A step that was measured, with a warning that disqualifies it: its figures are shown and never " +
+			"ranked."},
+		{"cannot tell", "The verdict where neither a difference nor its absence is established; " +
+			"it says how many more repeats would decide it."},
 	}
 }
 

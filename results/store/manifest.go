@@ -30,7 +30,8 @@ func readManifest(run *results.Run, folder *Folder) error {
 		return err
 	}
 
-	run.Problems = append(run.Problems, fmt.Sprintf("%s: %v; its steps are those of %s", results.ManifestName, err, results.PlanName))
+	run.Problems = append(run.Problems, fmt.Sprintf("%s: %v; its steps are those of %s", results.ManifestName, err,
+		results.PlanName))
 	m := &run.Manifest
 	m.Run = filepath.Base(folder.Dir())
 	for _, ref := range m.Planned {
@@ -90,7 +91,8 @@ func dropPlannedTwice(run *results.Run) {
 	}
 
 	if dropped := len(planned) - len(kept); dropped > 0 {
-		run.Problems = append(run.Problems, fmt.Sprintf("%s: %d entries plan a step that stands there already; they were left out", results.ManifestName, dropped))
+		run.Problems = append(run.Problems, fmt.Sprintf("%s: %d entries plan a step that stands there already; "+
+			"they were left out", results.ManifestName, dropped))
 		run.Manifest.Planned = kept
 	}
 }

@@ -17,11 +17,11 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
 		schema.BlockKey("deadlines", "Time limits of steps and of the run.", deadlinesBlock(),
 			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
-		momentKey("start-at", "When the run starts: 22:00, \"2026-11-29 22:00\" or an RFC 3339 time, by this machine's "+
-			"clock. bench run waits for it, a resumed run does not.",
+		momentKey("start-at", "When the run starts: 22:00, \"2026-11-29 22:00\" or an RFC 3339 time, "+
+			"by this machine's clock. bench run waits for it, a resumed run does not.",
 			func(s *scenarios.Scenario) *scenarios.Moment { return &s.StartAt }).DefaultNote("at once"),
-		momentKey("until", "When the run ends at the latest, such as 07:30: a server start or step that would take longer, "+
-			"by what the run has learned of its speed, is not begun, and what still runs then is ended.",
+		momentKey("until", "When the run ends at the latest, such as 07:30: a server start or step that would take "+
+			"longer, by what the run has learned of its speed, is not begun, and what still runs then is ended.",
 			func(s *scenarios.Scenario) *scenarios.Moment { return &s.EndBy }).DefaultNote("no limit"),
 		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(),
 			func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),
