@@ -37,7 +37,8 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 	if f.Unsent > 0 {
 		text += fmt.Sprintf("; never sent: %d", f.Unsent)
 	}
-	own := slices.DeleteFunc(slices.Clone(f.FailureSamples), func(sample string) bool { // not for our own end of the pass
+	// not for our own end of the pass
+	own := slices.DeleteFunc(slices.Clone(f.FailureSamples), func(sample string) bool {
 		return strings.HasPrefix(sample, string(results.FailCanceled)+":")
 	})
 	if first := append(own, f.FailureSamples...); len(first) > 0 {

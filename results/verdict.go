@@ -110,7 +110,8 @@ func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
 		FailModel, FailGated, FailKVCache, FailImage, FailDataset, FailSmoke, FailContext,
-		FailNoProof, FailDisk, FailOpenFiles, FailEarlier, FailInterrupted, FailInternal, FailNotNeeded, FailPruned, FailSkipped:
+		FailNoProof, FailDisk, FailOpenFiles, FailEarlier, FailInterrupted, FailInternal,
+		FailNotNeeded, FailPruned, FailSkipped:
 		return false
 	default:
 		return true
