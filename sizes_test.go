@@ -57,7 +57,8 @@ func TestPackagesAreSmall(t *testing.T) {
 			t.Errorf("package %s has %d lines, want at most %d: split it along a seam", pkg, lines, maxLines)
 		}
 		if len(files) > maxFiles && largePackages[pkg] == "" {
-			t.Errorf("package %s has %d files, want at most %d, or a reason in largePackages", pkg, len(files), maxFiles)
+			t.Errorf("package %s has %d files, want at most %d, or a reason in largePackages", pkg,
+				len(files), maxFiles)
 		}
 	}
 
@@ -97,7 +98,8 @@ func TestFunctionsBreathe(t *testing.T) {
 
 	slices.Sort(sizes)
 	at := func(share float64) int { return sizes[int(share*float64(len(sizes)))] }
-	t.Logf("%d functions: lines p50 %d, p90 %d, p99 %d, max %d", len(sizes), at(0.5), at(0.9), at(0.99), sizes[len(sizes)-1])
+	t.Logf("%d functions: lines p50 %d, p90 %d, p99 %d, max %d", len(sizes), at(0.5), at(0.9), at(0.99),
+		sizes[len(sizes)-1])
 	t.Logf("%d functions over %d lines, %d without a blank line", long, longFunc, len(airless))
 	if float64(len(airless)) > airlessPart*float64(long) {
 		slices.Sort(airless)

@@ -77,14 +77,16 @@ func everyKind(t *testing.T) []Spec {
 		entries = append(entries, entry{[]turn{say(5+i, fmt.Sprint("word", i)), say(40, "answer")}})
 	}
 	frozen := &bytes.Buffer{}
-	if err := Write(frozen, &Set{Prompts: []Prompt{{Text: "a b c", InputTokens: 3, OutputTokens: 2}}}, Meta{}); err != nil {
+	if err := Write(frozen, &Set{Prompts: []Prompt{{Text: "a b c", InputTokens: 3, OutputTokens: 2}}},
+		Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	var burst, trace, story strings.Builder
 	burst.WriteString("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n")
 	for i := range 20 {
 		fmt.Fprintf(&burst, "%d,GPT-4,%d,%d,9,API log\n", 5+i, 3+i%4, 2+i)
-		fmt.Fprintf(&trace, `{"timestamp": %d, "input_length": 40, "output_length": 3, "hash_ids": [1, 2, %d]}`+"\n", i, i+3)
+		fmt.Fprintf(&trace, `{"timestamp": %d, "input_length": 40, "output_length": 3, "hash_ids": [1, 2, %d]}`+"\n", i,
+			i+3)
 	}
 	for i := range 3000 {
 		fmt.Fprintf(&story, "word%d ", i*7)
@@ -132,7 +134,8 @@ func TestEveryKind(t *testing.T) {
 			}
 			again := build(t, spec, tok)
 			if again.SHA256 != set.SHA256 || !slices.Equal(again.Notes, set.Notes) {
-				t.Errorf("%s: a second build differs: %s %q, want %s %q", spec.Kind, again.SHA256, again.Notes, set.SHA256, set.Notes)
+				t.Errorf("%s: a second build differs: %s %q, want %s %q", spec.Kind, again.SHA256, again.Notes,
+					set.SHA256, set.Notes)
 			}
 			spec.Seed++
 			if spec.Kind == "frozen" {
@@ -196,7 +199,11 @@ func TestDigest(t *testing.T) {
 	}{
 		{"none", nil, "34d7a5f903be69ed2a12d08e79eb833584768c44b04c464e194c84fa06631e5b"},
 		{"text", text, "35a08c56322d42715977abd128d8277c68bdc2636fe9471d752e4bb18bdfd8dc"},
-		{"ids", []Prompt{{TokenIDs: []int{1, 22, 333}, OutputTokens: 4}}, "ad5b10918802847cd3219e54e4a26aa1337f49edf07025b3da463afb7000192e"},
+		{
+			"ids",
+			[]Prompt{{TokenIDs: []int{1, 22, 333}, OutputTokens: 4}},
+			"ad5b10918802847cd3219e54e4a26aa1337f49edf07025b3da463afb7000192e",
+		},
 	} {
 		if got := digest(c.prompts); got != c.want {
 			t.Errorf("digest(%s) = %s, want %s", c.name, got, c.want)

@@ -79,15 +79,24 @@ func hfFolder(t *testing.T) string {
 		messages = append(messages, hfMessages{ID: int64(row), Messages: []hfMessage{
 			{"system", "be good"}, {"user", said[0]}, {"assistant", said[1]}, {"user", said[2]}, {"assistant", said[3]},
 		}})
-		repeated = append(repeated, hfRepeated{[]hfTurn{{"human", said[0]}, {"gpt", said[1]}, {"human", said[2]}, {"gpt", said[3]}}})
+		repeated = append(repeated, hfRepeated{[]hfTurn{
+			{"human", said[0]},
+			{"gpt", said[1]},
+			{"human", said[2]},
+			{"gpt", said[3]},
+		}})
 		var c hfColumns
 		c.Conversations.From, c.Conversations.Value = []string{"human", "gpt", "human", "gpt"}, said
 		columns = append(columns, c)
 		prompts = append(prompts, hfPrompts{said[0], int64(row)})
 		texts = append(texts, hfTexts{said})
-		lines = append(lines, fmt.Sprintf(`{"id": %d, "messages": [{"role": "user", "content": %q}, {"role": "assistant", "content": %q}, {"role": "user", "content": %q}, {"role": "assistant", "content": %q}]}`,
-			row, said[0], said[1], said[2], said[3]))
-		objects = append(objects, fmt.Sprintf(`{"conversations": {"from": ["human", "gpt", "human", "gpt"], "value": [%q, %q, %q, %q]}}`, said[0], said[1], said[2], said[3]))
+		lines = append(lines,
+			fmt.Sprintf(
+				`{"id": %d, "messages": [{"role": "user", "content": %q}, {"role": "assistant", "content": %q}, {"role": "user", "content": %q}, {"role": "assistant", "content": %q}]}`,
+				row, said[0], said[1], said[2], said[3]))
+		objects = append(objects, fmt.Sprintf(
+			`{"conversations": {"from": ["human", "gpt", "human", "gpt"], "value": [%q, %q, %q, %q]}}`, said[0],
+			said[1], said[2], said[3]))
 	}
 	folder := t.TempDir()
 	for name, content := range map[string][]byte{
@@ -123,7 +132,10 @@ func TestHF(t *testing.T) {
 		{"objects.json", "", 2, "8 6 [{q3 q3 q3 q3 7}]"},
 	} {
 		for _, shuffle := range []bool{false, true} {
-			spec := Spec{Kind: "hf", Path: filepath.Join(folder, c.file), Field: c.field, Turns: c.turns, N: 40, Shuffle: shuffle, Seed: 1}
+			spec := Spec{
+				Kind: "hf", Path: filepath.Join(folder, c.file), Field: c.field, Turns: c.turns, N: 40,
+				Shuffle: shuffle, Seed: 1,
+			}
 			set := build(t, spec, &words{})
 			if ordered := strings.HasPrefix(set.Prompts[0].Text, "q0 "); ordered == shuffle {
 				t.Errorf("%s: first prompt %.10q, shuffled %t", c.file, set.Prompts[0].Text, shuffle)
@@ -156,7 +168,8 @@ func TestHFFolder(t *testing.T) {
 		for row := range 10 {
 			rows = append(rows, hfPrompts{question(10*part+row, 5), 0})
 		}
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("train-%d.parquet", part)), parquetBytes(t, rows), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("train-%d.parquet", part)), parquetBytes(t, rows),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,10 +210,14 @@ func TestHFErrors(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", c.file, c.field, err, c.want)
 		}
 	}
-	if _, err := Build(t.Context(), Spec{Kind: "hf", Path: t.TempDir(), N: 1}, nil); err == nil || !strings.Contains(err.Error(), "no .parquet") {
+	if _, err := Build(t.Context(), Spec{Kind: "hf", Path: t.TempDir(), N: 1}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no .parquet") {
 		t.Errorf("an empty folder: %v", err)
 	}
-	if _, err := Build(t.Context(), Spec{Kind: "hf", Path: filepath.Join(folder, "texts.parquet"), Field: "texts", N: 1}, broken{}); !errors.Is(err, errTokenizer) {
+	if _, err := Build(t.Context(), Spec{
+		Kind: "hf", Path: filepath.Join(folder, "texts.parquet"), Field: "texts",
+		N: 1,
+	}, broken{}); !errors.Is(err, errTokenizer) {
 		t.Errorf("tokenizer's error: %v", err)
 	}
 }

@@ -26,7 +26,10 @@ func bombFile(t testing.TB, codec compress.Codec, body []byte, claimed int, enco
 	}
 	page := marshal(t, &format.PageHeader{
 		Type: format.DataPage, CompressedPageSize: int32(len(packed)), UncompressedPageSize: int32(claimed),
-		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: 1, Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}),
+		DataPageHeader: thrift.New(format.DataPageHeader{
+			NumValues: 1, Encoding: encoding,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		}),
 	})
 	page = append(page, packed...)
 	meta := marshal(t, &format.FileMetaData{
@@ -38,7 +41,8 @@ func bombFile(t testing.TB, codec compress.Codec, body []byte, claimed int, enco
 		RowGroups: []format.RowGroup{{
 			NumRows: 1, TotalByteSize: int64(len(page)),
 			Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{
-				Type: format.ByteArray, PathInSchema: []string{"text"}, Codec: codec.CompressionCodec(), NumValues: 1, Encoding: []format.Encoding{encoding},
+				Type: format.ByteArray, PathInSchema: []string{"text"}, Codec: codec.CompressionCodec(), NumValues: 1,
+				Encoding:       []format.Encoding{encoding},
 				DataPageOffset: 4, TotalCompressedSize: int64(len(page)), TotalUncompressedSize: int64(claimed),
 			}}},
 		}},
@@ -90,7 +94,8 @@ func TestPageBombs(t *testing.T) {
 				switch {
 				case c.words == "" && err != nil && !strings.Contains(err.Error(), "none of 1 rows"):
 					t.Errorf("Build = %v, want the file read", err)
-				case c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), "bomb.parquet")):
+				case c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words) ||
+					!strings.Contains(err.Error(), "bomb.parquet")):
 					t.Errorf("Build = %v, want the file's name and %q", err, c.words)
 				}
 			})

@@ -15,7 +15,10 @@ func TestImages(t *testing.T) {
 		format string
 		images *Images
 	}{
-		{"png", &Images{PerRequest: 3, Sizes: []ImageSize{{Width: 5, Height: 7, Weight: 9}, {Width: 8, Height: 2}}, Format: "png"}},
+		{"png", &Images{
+			PerRequest: 3, Sizes: []ImageSize{{Width: 5, Height: 7, Weight: 9}, {Width: 8, Height: 2}},
+			Format: "png",
+		}},
 		{"jpeg", &Images{PerRequest: 2, Sizes: []ImageSize{{Width: 5, Height: 7}, {Width: 8, Height: 2}}, Quality: 90}},
 	} {
 		for _, tok := range []Tokenizer{nil, numbered{}} {
@@ -55,7 +58,10 @@ func decodeURL(t *testing.T, url, format string) image.Image {
 
 // The pixels are the bytes that follow in the stream, in rows of red, green, blue.
 func TestPixelsAreDrawn(t *testing.T) {
-	spec := Spec{Kind: "random_mm", N: 1, InputLen: 5, OutputLen: 2, Images: &Images{Sizes: []ImageSize{{Width: 3, Height: 2}}, Format: "png"}}
+	spec := Spec{
+		Kind: "random_mm", N: 1, InputLen: 5, OutputLen: 2,
+		Images: &Images{Sizes: []ImageSize{{Width: 3, Height: 2}}, Format: "png"},
+	}
 	picture := decodeURL(t, build(t, spec, numbered{}).Prompts[0].Images[0], "png")
 	rng := prng.NewPCG64(0)
 	rng.Integers(0, 32000, 1) // the offset

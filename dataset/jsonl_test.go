@@ -73,12 +73,21 @@ func TestJSONLErrors(t *testing.T) {
 		{"fractions", `{"prompt_token_ids": [1.5]}`, `want a whole number`},
 		{"negative id", `{"prompt_token_ids": [1, -2]}`, `"prompt_token_ids"[1] is -2`},
 		{"output 0", `{"prompt": "a", "output_tokens": 0}`, `"output_tokens" is 0, want 1`},
-		{"output as text", `{"prompt": "a", "output_tokens": "9"}`, `"output_tokens" is a JSON string, want a whole number`},
-		{"conversation", `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}`, "has 2 messages"},
+		{
+			"output as text", `{"prompt": "a", "output_tokens": "9"}`,
+			`"output_tokens" is a JSON string, want a whole number`,
+		},
+		{
+			"conversation", `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}`,
+			"has 2 messages",
+		},
 		{"no messages", `{"messages": []}`, "has 0 messages"},
 		{"system message", `{"messages": [{"role": "system", "content": "a"}]}`, `role "system"`},
 		{"empty message", `{"messages": [{"role": "user", "content": ""}]}`, "empty message"},
-		{"content parts", `{"messages": [{"role": "user", "content": [{"type": "text"}]}]}`, `"messages.content" is a JSON array, want text`},
+		{
+			"content parts", `{"messages": [{"role": "user", "content": [{"type": "text"}]}]}`,
+			`"messages.content" is a JSON array, want text`,
+		},
 	} {
 		path := writeFile(t, "{\"prompt\": \"good\"}\n\n"+c.line+"\n")
 		_, err := Build(t.Context(), Spec{Kind: "jsonl", Path: path, N: 1}, nil)
@@ -88,7 +97,8 @@ func TestJSONLErrors(t *testing.T) {
 	}
 	for _, content := range []string{"", "\n \n\n"} {
 		path := writeFile(t, content)
-		if _, err := Build(t.Context(), Spec{Kind: "jsonl", Path: path, N: 1}, nil); err == nil || !strings.Contains(err.Error(), path+": the file has no prompts") {
+		if _, err := Build(t.Context(), Spec{Kind: "jsonl", Path: path, N: 1}, nil); err == nil ||
+			!strings.Contains(err.Error(), path+": the file has no prompts") {
 			t.Errorf("Build of %q = %v, want: no prompts", content, err)
 		}
 	}

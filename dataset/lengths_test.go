@@ -93,7 +93,8 @@ func TestBurstGPTLengths(t *testing.T) {
 // What the model puts around a prompt counts: at the edge of the context a
 // prompt that is one token too long is refused.
 func TestPrefixRepetitionCountsBOS(t *testing.T) {
-	set := build(t, Spec{Kind: "prefix_repetition", N: 20, PrefixLen: 24, SuffixLen: 16, NumPrefixes: 2, OutputLen: 4}, pairing{})
+	set := build(t, Spec{Kind: "prefix_repetition", N: 20, PrefixLen: 24, SuffixLen: 16, NumPrefixes: 2, OutputLen: 4},
+		pairing{})
 	longer := 0
 	for _, p := range set.Prompts {
 		got := lengthOf(t, p.Text, true)
@@ -139,7 +140,8 @@ func TestShortestPromptWithBOSIsNoted(t *testing.T) {
 	if set.Prompts[0].InputTokens != 2 || !noteWith(set, "prompts are longer than asked") {
 		t.Errorf("%d tokens, notes %q, want 2 and a note", set.Prompts[0].InputTokens, set.Notes)
 	}
-	if set = build(t, Spec{Kind: "random", N: 2, InputLen: 2, OutputLen: 4}, pairing{}); noteWith(set, "longer than asked") {
+	if set = build(t, Spec{Kind: "random", N: 2, InputLen: 2, OutputLen: 4}, pairing{}); noteWith(set,
+		"longer than asked") {
 		t.Errorf("notes %q, want none on lengths", set.Notes)
 	}
 }
@@ -150,7 +152,8 @@ func TestSamePromptsAreNoted(t *testing.T) {
 	for _, p := range set.Prompts {
 		distinct[p.Text] = true
 	}
-	if want := fmt.Sprintf("%d of 200 prompts are the same as another one", 200-len(distinct)); len(distinct) == 200 || !noteWith(set, want) {
+	if want := fmt.Sprintf("%d of 200 prompts are the same as another one", 200-len(distinct)); len(distinct) == 200 ||
+		!noteWith(set, want) {
 		t.Errorf("notes %q, want %q", set.Notes, want)
 	}
 }
@@ -161,7 +164,10 @@ func TestLongSeeds(t *testing.T) {
 		{Kind: "prefix_repetition", N: 10, TokenIDs: true, VocabSize: 5000},
 		{Kind: "random", N: 3, InputLen: 8, OutputLen: 2, TokenIDs: true, VocabSize: 5000, Compat: CompatVLLM010},
 		{Kind: "random", N: 3, InputLen: 8, OutputLen: 2, TokenIDs: true, VocabSize: 5000},
-		{Kind: "burstgpt", Path: writeFile(t, burstFile+burstFile[strings.Index(burstFile, "\n")+1:]), N: 3, TokenIDs: true, VocabSize: 5000, Shuffle: true},
+		{
+			Kind: "burstgpt", Path: writeFile(t, burstFile+burstFile[strings.Index(burstFile, "\n")+1:]), N: 3,
+			TokenIDs: true, VocabSize: 5000, Shuffle: true,
+		},
 	} {
 		spec.Seed = 7
 		short := build(t, spec, nil)

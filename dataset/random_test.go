@@ -40,7 +40,8 @@ func TestRandomIDsAsVLLM(t *testing.T) {
 		}
 		for i, want := range c.Requests {
 			got := set.Prompts[i]
-			if !slices.Equal(got.TokenIDs, want.IDs) || got.InputTokens != want.Prompt || got.OutputTokens != want.Output {
+			if !slices.Equal(got.TokenIDs, want.IDs) || got.InputTokens != want.Prompt ||
+				got.OutputTokens != want.Output {
 				t.Errorf("%+v prompt %d = %v, want %v", spec, i, got, want)
 			}
 		}
@@ -75,14 +76,18 @@ func TestRandomIDsAsSent(t *testing.T) {
 				t.Errorf("%s prompt %d = %q, want %q", name, i, text, want.Prompt)
 			}
 			if got.InputTokens != want.PromptLen || got.OutputTokens != want.OutputLen {
-				t.Errorf("%s prompt %d: %d in, %d out, want %d, %d", name, i, got.InputTokens, got.OutputTokens, want.PromptLen, want.OutputLen)
+				t.Errorf("%s prompt %d: %d in, %d out, want %d, %d", name, i, got.InputTokens, got.OutputTokens,
+					want.PromptLen, want.OutputLen)
 			}
 		}
 	}
 }
 
 func TestRandomIDs(t *testing.T) {
-	spec := Spec{Kind: "random", N: 50, InputLen: 20, OutputLen: 10, RangeRatio: 0.5, PrefixLen: 4, TokenIDs: true, VocabSize: 200}
+	spec := Spec{
+		Kind: "random", N: 50, InputLen: 20, OutputLen: 10, RangeRatio: 0.5, PrefixLen: 4, TokenIDs: true,
+		VocabSize: 200,
+	}
 	set := build(t, spec, nil)
 	lengths := map[int]bool{}
 	for i, p := range set.Prompts {
@@ -111,7 +116,10 @@ func TestRandomIDs(t *testing.T) {
 // A length of one token and a wide range must not give empty prompts.
 func TestRandomLengthsAreAtLeastOne(t *testing.T) {
 	for _, ids := range []bool{true, false} {
-		set := build(t, Spec{Kind: "random", N: 200, InputLen: 1, OutputLen: 1, RangeRatio: 0.9, TokenIDs: ids, VocabSize: 500}, nil)
+		set := build(t, Spec{
+			Kind: "random", N: 200, InputLen: 1, OutputLen: 1, RangeRatio: 0.9, TokenIDs: ids,
+			VocabSize: 500,
+		}, nil)
 		for i, p := range set.Prompts {
 			if len(p.TokenIDs)+len(strings.Fields(p.Text)) < 1 || p.OutputTokens < 1 {
 				t.Errorf("prompt %d = %+v, want at least one token in and out", i, p)
@@ -160,8 +168,12 @@ func TestRandomTextWithTokenizer(t *testing.T) {
 		{"three characters a token", pieces{3}, 45},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			set := build(t, Spec{Kind: "random", N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16}, c.tok)
-			want, err := buildRandomIDs(Spec{N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16, VocabSize: 100}, numbered{})
+			set := build(t, Spec{Kind: "random", N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16},
+				c.tok)
+			want, err := buildRandomIDs(Spec{
+				N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16,
+				VocabSize: 100,
+			}, numbered{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,7 +86,8 @@ func TestSpecialIDsAreLeftOut(t *testing.T) {
 			t.Errorf("%q: lowest id %d, special id 9 used: %t, want %d, %t", compat, low, used, want, legacy)
 		}
 	}
-	if _, err := Build(t.Context(), Spec{Kind: "random", N: 1, InputLen: 1, OutputLen: 1, TokenIDs: true}, vocabulary{size: 1, special: []int{0}}); err == nil {
+	if _, err := Build(t.Context(), Spec{Kind: "random", N: 1, InputLen: 1, OutputLen: 1, TokenIDs: true},
+		vocabulary{size: 1, special: []int{0}}); err == nil {
 		t.Error("a vocabulary of special tokens only is taken")
 	}
 }
@@ -98,7 +99,10 @@ func TestLengthsOfNothing(t *testing.T) {
 		if compat == CompatVLLM06 {
 			r = 0.1
 		}
-		set := build(t, Spec{Kind: "random", N: 300, InputLen: 3, OutputLen: 3, RangeRatio: r, Compat: compat, TokenIDs: true, VocabSize: 50}, nil)
+		set := build(t, Spec{
+			Kind: "random", N: 300, InputLen: 3, OutputLen: 3, RangeRatio: r, Compat: compat,
+			TokenIDs: true, VocabSize: 50,
+		}, nil)
 		for i, p := range set.Prompts {
 			if len(p.TokenIDs) < 1 || p.OutputTokens < 1 {
 				t.Errorf("%s: prompt %d = %+v", compat, i, p)
@@ -113,7 +117,10 @@ func TestLengthsOfNothing(t *testing.T) {
 // Without a vocabulary nobody can make vLLM's text: that is said.
 func TestCompatWithoutVocabulary(t *testing.T) {
 	for _, kind := range []string{"random", "prefix_repetition"} {
-		set := build(t, Spec{Kind: kind, N: 4, NumPrefixes: 2, InputLen: 12, PrefixLen: 5, OutputLen: 3, Compat: CompatVLLM06}, &words{})
+		set := build(t, Spec{
+			Kind: kind, N: 4, NumPrefixes: 2, InputLen: 12, PrefixLen: 5, OutputLen: 3,
+			Compat: CompatVLLM06,
+		}, &words{})
 		if !noteWith(set, "not the prompts of vLLM's client") {
 			t.Errorf("%s: notes %q", kind, set.Notes)
 		}
@@ -148,7 +155,10 @@ func TestLocal(t *testing.T) {
 
 func TestRepetitionDropsTheRest(t *testing.T) {
 	for _, tok := range []Tokenizer{numbered{}, &words{}, nil} {
-		set, err := Build(t.Context(), Spec{Kind: "prefix_repetition", N: 8, NumPrefixes: 3, PrefixLen: 4, SuffixLen: 3}, tok)
+		set, err := Build(t.Context(), Spec{
+			Kind: "prefix_repetition", N: 8, NumPrefixes: 3, PrefixLen: 4,
+			SuffixLen: 3,
+		}, tok)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,15 +197,18 @@ func TestOversampling(t *testing.T) {
 // asked, whatever the vocabulary does; one that is shorter is no harm.
 func TestRandomTextIsNeverLongerThanAsked(t *testing.T) {
 	for name, tok := range map[string]Tokenizer{
-		"one token a word": &words{}, "long words are two": pieces{5}, "three characters a token": pieces{3}, "a token a character": pieces{1},
-		"as written": numbered{}, "with two added": numbered{added: 2}, "reads shorter": merging{}, "reads longer": splitting{},
+		"one token a word": &words{}, "long words are two": pieces{5}, "three characters a token": pieces{3},
+		"a token a character": pieces{1},
+		"as written":          numbered{}, "with two added": numbered{added: 2}, "reads shorter": merging{},
+		"reads longer": splitting{},
 	} {
 		for seed := range uint64(30) {
 			set := build(t, Spec{Kind: "random", N: 10, InputLen: 60, OutputLen: 3, Seed: seed}, tok)
 			for i, p := range set.Prompts {
 				ids, err := tok.Encode(t.Context(), p.Text, true)
 				if err != nil || len(ids) != p.InputTokens || len(ids) > 60 || len(ids) < 50 {
-					t.Errorf("%s, seed %d: prompt %d has %d tokens and counts %d, %v, want at most 60", name, seed, i, len(ids), p.InputTokens, err)
+					t.Errorf("%s, seed %d: prompt %d has %d tokens and counts %d, %v, want at most 60", name, seed, i,
+						len(ids), p.InputTokens, err)
 				}
 			}
 		}

@@ -94,7 +94,10 @@ func TestShareGPTFilter(t *testing.T) {
 		{2, "a 4/2, b 1024/2, c 1024/2, d 10/2"},
 		{1500, "a 4/1500, d 10/1500"},
 	} {
-		spec := Spec{Kind: "sharegpt", Path: writeFile(t, content), N: strings.Count(c.want, "/"), OutputLen: c.outputLen}
+		spec := Spec{
+			Kind: "sharegpt", Path: writeFile(t, content), N: strings.Count(c.want, "/"),
+			OutputLen: c.outputLen,
+		}
 		var got []string
 		for _, p := range build(t, spec, &words{}).Prompts {
 			got = append(got, fmt.Sprintf("%s %d/%d", strings.Fields(p.Text)[0], p.InputTokens, p.OutputTokens))
@@ -106,7 +109,8 @@ func TestShareGPTFilter(t *testing.T) {
 }
 
 func TestShareGPTEstimates(t *testing.T) {
-	content := shareGPTText(t, entry{[]turn{{strings.Repeat("a", 13)}, {strings.Repeat("b", 400)}}}, entry{[]turn{{"tiny"}, say(9, "x")}})
+	content := shareGPTText(t, entry{[]turn{{strings.Repeat("a", 13)}, {strings.Repeat("b", 400)}}},
+		entry{[]turn{{"tiny"}, say(9, "x")}})
 	set := build(t, Spec{Kind: "sharegpt", Path: writeFile(t, content), N: 1}, nil)
 	if p := set.Prompts[0]; p.InputTokens != 0 || p.OutputTokens != 100 {
 		t.Errorf("prompt = %+v, want 0 (not counted) and 100 (estimated)", p)
@@ -132,9 +136,15 @@ func TestShareGPTErrors(t *testing.T) {
 		{"text after", "[" + good + "] x", "more text after the array, which ends at byte 61"},
 		{"wrong entry", "[" + good + ",3]", "conversation 2"},
 		{"wrong conversations", `[{"conversations":"x"}]`, `"conversations" is a JSON string, want an array`},
-		{"wrong value", `[{"conversations":[{"value":5},{"value":"x"}]}]`, `conversation 1: turn 1: "value" is a JSON number, want text`},
+		{
+			"wrong value", `[{"conversations":[{"value":5},{"value":"x"}]}]`,
+			`conversation 1: turn 1: "value" is a JSON number, want text`,
+		},
 		{"wrong turn", `[{"conversations":[{"value":"x"},"y"]}]`, "turn 2: a JSON string where an object is wanted"},
-		{"all filtered", `[{"conversations":[{"value":"a"},{"value":"b"}]}]`, "none of 1 conversations passes the filter"},
+		{
+			"all filtered", `[{"conversations":[{"value":"a"},{"value":"b"}]}]`,
+			"none of 1 conversations passes the filter",
+		},
 	} {
 		path := writeFile(t, c.content)
 		_, err := Build(t.Context(), Spec{Kind: "sharegpt", Path: path, N: 1}, &words{})
@@ -156,7 +166,8 @@ func TestShareGPTMissingValue(t *testing.T) {
 }
 
 func FuzzShareGPT(f *testing.F) {
-	f.Add([]byte(`[{"conversations":[{"value":"a b c d"},{"value":"a b c d"}]}, {"conversations":[]}]`), uint8(3), uint8(0))
+	f.Add([]byte(`[{"conversations":[{"value":"a b c d"},{"value":"a b c d"}]}, {"conversations":[]}]`),
+		uint8(3), uint8(0))
 	f.Add([]byte(`[{"conversations":[{"value":"\ud800 \u00e9 x y"},{"value":"1 2 3 4"},7]}]`), uint8(1), uint8(9))
 	f.Add([]byte(`[`), uint8(1), uint8(0))
 	f.Fuzz(func(t *testing.T, content []byte, n, outputLen uint8) {

@@ -15,11 +15,17 @@ func TestFilesOfOtherKinds(t *testing.T) {
 	const messages = `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`
 	const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:35f0\nsize 672949123\n"
 	for _, c := range []struct{ name, kind, content, want string }{
-		{"lines for sharegpt", "sharegpt", chatRow + "\n" + chatRow, "JSON lines of conversations, which kind hf reads"},
+		{
+			"lines for sharegpt", "sharegpt", chatRow + "\n" + chatRow,
+			"JSON lines of conversations, which kind hf reads",
+		},
 		{"lines for jsonl", "jsonl", chatRow, "JSON lines of conversations, which kind hf reads"},
 		{"messages for sharegpt", "sharegpt", "[" + messages + "]", "a JSON array of objects, which kind hf reads"},
 		{"conversations for trace", "trace", "[" + chatRow + "]", "which kind sharegpt reads"},
-		{"trace for jsonl", "jsonl", `{"timestamp":0,"input_length":1,"output_length":1,"hash_ids":[]}`, "a trace of requests, which kind trace reads"},
+		{
+			"trace for jsonl", "jsonl", `{"timestamp":0,"input_length":1,"output_length":1,"hash_ids":[]}`,
+			"a trace of requests, which kind trace reads",
+		},
 		{"LFS pointer", "sharegpt", lfs, "a Git LFS pointer, not the file itself: fetch the file with git lfs pull"},
 		{"LFS pointer", "hf", lfs, "git lfs pull"},
 		{"LFS pointer", "trace", lfs, "git lfs pull"},
@@ -37,7 +43,8 @@ func TestFilesOfOtherKinds(t *testing.T) {
 func TestBlankBeginnings(t *testing.T) {
 	for _, begin := range []string{"\uFEFF", "\n\n", "\uFEFF\r\n ", ""} {
 		for kind, content := range map[string]string{
-			"sharegpt": "[" + chatRow + "," + chatRow + "]", "hf": "[" + chatRow + "]", "jsonl": `{"prompt": "a b"}` + "\n",
+			"sharegpt": "[" + chatRow + "," + chatRow + "]", "hf": "[" + chatRow + "]",
+			"jsonl": `{"prompt": "a b"}` + "\n",
 		} {
 			set, err := Build(t.Context(), Spec{Kind: kind, Path: writeFile(t, begin+content), N: 1}, nil)
 			if err != nil || len(set.Prompts) != 1 || set.Prompts[0].Text == "" {
@@ -81,7 +88,8 @@ func TestInstructionWithInput(t *testing.T) {
 	if got, want := set.Prompts[1].Text, "Classify this text, please.\n\nThe movie was great."; got != want {
 		t.Errorf("prompt %q, want %q", got, want)
 	}
-	if got, want := set.Prompts[0].Text, "Give three tips for staying healthy."; got != want || !noteWith(set, `column "input"`) {
+	if got, want := set.Prompts[0].Text, "Give three tips for staying healthy."; got != want || !noteWith(set,
+		`column "input"`) {
 		t.Errorf("prompt %q, notes %q, want %q and a note", got, set.Notes, want)
 	}
 }

@@ -90,7 +90,8 @@ func TestTokInputs(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			set := build(t, Spec{Kind: "tok_inputs", Path: path, N: 4, OutputLen: 7, TokenIDs: true}, broken{})
 			for i, p := range set.Prompts {
-				if want := idRows()[i]; !slices.Equal(p.TokenIDs, want) || p.InputTokens != len(want) || p.OutputTokens != 7 || p.Text != "" {
+				if want := idRows()[i]; !slices.Equal(p.TokenIDs, want) || p.InputTokens != len(want) ||
+					p.OutputTokens != 7 || p.Text != "" {
 					t.Errorf("prompt %d = %+v, want the file's first rows, %v", i, p, want)
 				}
 			}
@@ -105,7 +106,8 @@ func TestTokInputs(t *testing.T) {
 				}
 				seen[len(p.TokenIDs)] = true
 			}
-			if len(seen) != 10 || shuffled.SHA256 == build(t, Spec{Kind: "tok_inputs", Path: path, N: 10, OutputLen: 7}, nil).SHA256 {
+			if len(seen) != 10 || shuffled.SHA256 == build(t, Spec{Kind: "tok_inputs", Path: path, N: 10, OutputLen: 7},
+				nil).SHA256 {
 				t.Errorf("shuffled rows = %v, want all 10 in another order", seen)
 			}
 		})
@@ -120,7 +122,8 @@ func TestTokInputsOfPandas(t *testing.T) {
 		t.Errorf("ids = %s, want those of the DataFrame", got)
 	}
 	other := filepath.Join("pickle", "testdata", "pandas2.3-other-column.pkl")
-	if set := build(t, Spec{Kind: "tok_inputs", Path: other, Field: "ids", N: 1, OutputLen: 1}, nil); len(set.Prompts[0].TokenIDs) == 0 {
+	if set := build(t, Spec{Kind: "tok_inputs", Path: other, Field: "ids", N: 1, OutputLen: 1},
+		nil); len(set.Prompts[0].TokenIDs) == 0 {
 		t.Error("no ids of column ids")
 	}
 }
@@ -168,12 +171,30 @@ func TestTokInputsErrors(t *testing.T) {
 		{"negative", "a.jsonl", "[1, -2]", "", "row 1: token id 2 is -2"},
 		{"too large", "a.jsonl", "[4294967296]", "", "row 1: token id 1 is 4294967296"},
 		{"not parquet", "a.parquet", "PAR2 and so on", "", "not a parquet file"},
-		{"parquet of other columns", "a.parquet", string(parquetBytes(t, []hfPrompts{{"a", 1}})), "", `no column "tok_inputs"; it has prompt, number`},
-		{"numbers, not lists", "a.parquet", string(parquetBytes(t, []hfPrompts{{"a", 1}})), "number", `column "number" holds no lists of whole numbers`},
-		{"texts", "a.parquet", string(parquetBytes(t, []hfTexts{{[]string{"a"}}})), "texts", "no lists of whole numbers"},
-		{"lists of lists", "a.parquet", string(parquetBytes(t, []idsNested{{[][]int64{{1}}}})), "", "no lists of whole numbers"},
-		{"null in parquet", "a.parquet", string(parquetBytes(t, []idsOptional{{[]*int64{&one, nil}}})), "other", "row 1: a null among the token ids"},
-		{"missing in parquet", "a.parquet", string(parquetBytes(t, []idsOptional{{nil}})), "other", "row 1: 0 token ids"},
+		{
+			"parquet of other columns", "a.parquet", string(parquetBytes(t, []hfPrompts{{"a", 1}})), "",
+			`no column "tok_inputs"; it has prompt, number`,
+		},
+		{
+			"numbers, not lists", "a.parquet", string(parquetBytes(t, []hfPrompts{{"a", 1}})), "number",
+			`column "number" holds no lists of whole numbers`,
+		},
+		{
+			"texts", "a.parquet", string(parquetBytes(t, []hfTexts{{[]string{"a"}}})), "texts",
+			"no lists of whole numbers",
+		},
+		{
+			"lists of lists", "a.parquet", string(parquetBytes(t, []idsNested{{[][]int64{{1}}}})), "",
+			"no lists of whole numbers",
+		},
+		{
+			"null in parquet", "a.parquet", string(parquetBytes(t, []idsOptional{{[]*int64{&one, nil}}})), "other",
+			"row 1: a null among the token ids",
+		},
+		{
+			"missing in parquet", "a.parquet", string(parquetBytes(t, []idsOptional{{nil}})), "other",
+			"row 1: 0 token ids",
+		},
 		{"pickle that runs a program", "a.pkl", "cos\nsystem\n(S'true'\ntR.", "", "it names os.system"},
 		{"no pickle", "a.pkl", "", "", "ends in the middle"},
 	} {
@@ -185,11 +206,13 @@ func TestTokInputsErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Build(t.Context(), Spec{Kind: "tok_inputs", Path: "a.jsonl", N: 1}, nil); err == nil || !strings.Contains(err.Error(), "output length 0") {
+	if _, err := Build(t.Context(), Spec{Kind: "tok_inputs", Path: "a.jsonl", N: 1}, nil); err == nil ||
+		!strings.Contains(err.Error(), "output length 0") {
 		t.Errorf("Build without an output length = %v", err)
 	}
 	path := filepath.Join("pickle", "testdata", "pandas1.5-proto4.pkl")
-	if _, err := Build(t.Context(), Spec{Kind: "tok_inputs", Path: path, N: 9, OutputLen: 1}, nil); err == nil || !strings.Contains(err.Error(), "row 2: 0 token ids") {
+	if _, err := Build(t.Context(), Spec{Kind: "tok_inputs", Path: path, N: 9, OutputLen: 1}, nil); err == nil ||
+		!strings.Contains(err.Error(), "row 2: 0 token ids") {
 		t.Errorf("Build of a DataFrame with an empty row = %v", err)
 	}
 }
@@ -198,11 +221,15 @@ func TestTokInputsErrors(t *testing.T) {
 // asked, ids from 0 to below the vocabulary's size, but for the special ones.
 func TestRandomIDsOfFixedLength(t *testing.T) {
 	const vocabulary, length = 50, 1000
-	set := build(t, Spec{Kind: "random", N: 40, InputLen: length, OutputLen: 16, TokenIDs: true, VocabSize: vocabulary, Seed: 1}, nil)
+	set := build(t, Spec{
+		Kind: "random", N: 40, InputLen: length, OutputLen: 16, TokenIDs: true, VocabSize: vocabulary,
+		Seed: 1,
+	}, nil)
 	seen := map[int]bool{}
 	for i, p := range set.Prompts {
 		if len(p.TokenIDs) != length || p.InputTokens != length || p.OutputTokens != 16 || p.Text != "" {
-			t.Errorf("prompt %d has %d ids, %d tokens, asks for %d, want %d, %d, 16", i, len(p.TokenIDs), p.InputTokens, p.OutputTokens, length, length)
+			t.Errorf("prompt %d has %d ids, %d tokens, asks for %d, want %d, %d, 16", i, len(p.TokenIDs), p.InputTokens,
+				p.OutputTokens, length, length)
 		}
 		for _, id := range p.TokenIDs {
 			if id < 0 || id >= vocabulary {

@@ -65,7 +65,10 @@ func TestTraceBlocks(t *testing.T) {
 		{name: "Mooncake", line: mooncake, block: 512, unit: 1e-3},
 		{name: "Alibaba", line: alibaba, block: 16, unit: 1},
 		{name: "asked", spec: Spec{BlockLen: 11, TimeUnitS: 2}, line: alibaba, block: 11, unit: 2},
-		{name: "neither", line: `{"timestamp": 1, "input_length": 33, "output_length": 4, "hash_ids": [1, 2]}`, err: "set the block length"},
+		{
+			name: "neither", line: `{"timestamp": 1, "input_length": 33, "output_length": 4, "hash_ids": [1, 2]}`,
+			err: "set the block length",
+		},
 		{name: "unit", spec: Spec{TimeUnitS: -1}, line: alibaba, err: "time unit -1"},
 	} {
 		rows, err := readTrace(t.Context(), strings.NewReader(c.line), 10, TraceKeys{}.orDefault())

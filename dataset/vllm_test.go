@@ -16,9 +16,15 @@ func TestRequestsAsVLLM(t *testing.T) {
 	loadJSONGz(t, "requests-newest.json.gz", &sent)
 	shareGPT, poem := unpackFile(t, "sharegpt-small.json.gz"), unpackFile(t, "sonnet.txt.gz")
 	for name, spec := range map[string]Spec{
-		"random":             {Kind: "random", N: 6, InputLen: 8, OutputLen: 5},
-		"random_ratio":       {Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.3, PrefixLen: 3, Seed: 42},
-		"random_ratio2":      {Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.5, RangeRatioOutput: new(0.0), Seed: 7},
+		"random": {Kind: "random", N: 6, InputLen: 8, OutputLen: 5},
+		"random_ratio": {
+			Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.3,
+			PrefixLen: 3, Seed: 42,
+		},
+		"random_ratio2": {
+			Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.5,
+			RangeRatioOutput: new(0.0), Seed: 7,
+		},
 		"sharegpt":           {Kind: "sharegpt", Path: shareGPT, N: 10, Shuffle: true},
 		"sharegpt_over":      {Kind: "sharegpt", Path: shareGPT, N: 50, Shuffle: true, Seed: 42},
 		"sharegpt_outlen":    {Kind: "sharegpt", Path: shareGPT, N: 10, Shuffle: true, OutputLen: 7},
@@ -34,8 +40,10 @@ func TestRequestsAsVLLM(t *testing.T) {
 				t.Fatalf("%s: %d prompts, want %d", name, len(set.Prompts), len(want))
 			}
 			for i, p := range set.Prompts {
-				if p.Text != want[i].Prompt || p.InputTokens != want[i].PromptLen || p.OutputTokens != want[i].OutputLen {
-					t.Errorf("%s prompt %d = %.200q, %d in, %d out, want %.200q, %d, %d", name, i, p.Text, p.InputTokens, p.OutputTokens,
+				if p.Text != want[i].Prompt || p.InputTokens != want[i].PromptLen ||
+					p.OutputTokens != want[i].OutputLen {
+					t.Errorf("%s prompt %d = %.200q, %d in, %d out, want %.200q, %d, %d", name, i, p.Text,
+						p.InputTokens, p.OutputTokens,
 						want[i].Prompt, want[i].PromptLen, want[i].OutputLen)
 				}
 			}
@@ -74,11 +82,13 @@ func TestRandomOf2024AsVLLM(t *testing.T) {
 		text := build(t, spec, numbered{})
 		for i, want := range c.Requests {
 			got := ids.Prompts[i]
-			if !slices.Equal(got.TokenIDs, want.IDs) || got.InputTokens != want.Prompt || got.OutputTokens != want.Output {
+			if !slices.Equal(got.TokenIDs, want.IDs) || got.InputTokens != want.Prompt ||
+				got.OutputTokens != want.Output {
 				t.Errorf("%+v prompt %d = %v, want %v", spec, i, got, want)
 			}
 			written, _ := numbered{}.Decode(t.Context(), want.IDs)
-			if got := text.Prompts[i]; got.Text != written || got.InputTokens != want.Prompt || got.OutputTokens != want.Output {
+			if got := text.Prompts[i]; got.Text != written || got.InputTokens != want.Prompt ||
+				got.OutputTokens != want.Output {
 				t.Errorf("%+v prompt %d as text = %v, want %q", spec, i, got, written)
 			}
 		}
@@ -123,7 +133,10 @@ func (g goldenRandom) spec(t *testing.T, compat string) Spec {
 func TestDrawsAsVLLM(t *testing.T) {
 	var file map[string]json.RawMessage
 	loadJSON(t, "golden.json", &file)
-	for name, compat := range map[string]string{"random_v06": CompatVLLM06, "random_v10": CompatVLLM010, "random_newest": CompatVLLM} {
+	for name, compat := range map[string]string{
+		"random_v06": CompatVLLM06, "random_v10": CompatVLLM010,
+		"random_newest": CompatVLLM,
+	} {
 		var cases []goldenRandom
 		if err := json.Unmarshal(file[name], &cases); err != nil || len(cases) == 0 {
 			t.Fatalf("%s: %d cases, %v", name, len(cases), err)
@@ -138,8 +151,10 @@ func TestDrawsAsVLLM(t *testing.T) {
 			if !slices.Equal(p.prefix, c.Prefix) && len(c.Prefix) > 0 {
 				t.Errorf("%s %+v: prefix %v, want %v", name, spec, p.prefix, c.Prefix)
 			}
-			if !slices.Equal(p.inputs, c.Inputs) || !slices.Equal(p.outputs, c.Outputs) || !slices.Equal(p.offsets, c.Offsets) {
-				t.Errorf("%s %+v: %v %v %v, want %v %v %v", name, spec, p.inputs, p.outputs, p.offsets, c.Inputs, c.Outputs, c.Offsets)
+			if !slices.Equal(p.inputs, c.Inputs) || !slices.Equal(p.outputs, c.Outputs) ||
+				!slices.Equal(p.offsets, c.Offsets) {
+				t.Errorf("%s %+v: %v %v %v, want %v %v %v", name, spec, p.inputs, p.outputs, p.offsets, c.Inputs,
+					c.Outputs, c.Offsets)
 			}
 			if next := p.draw(0, c.Vocab, len(c.Next)); len(c.Next) > 0 && !slices.Equal(next, c.Next) {
 				t.Errorf("%s %+v: next draws %v, want %v", name, spec, next, c.Next)

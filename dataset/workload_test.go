@@ -21,7 +21,8 @@ func TestSharedPrefix(t *testing.T) {
 		{"shuffled", Spec{TokenIDs: true, VocabSize: 30_000, Shuffle: true}, nil},
 	} {
 		spec := c.spec
-		spec.Kind, spec.N, spec.NumPrefixes, spec.PrefixLen, spec.InputLen, spec.OutputLen, spec.RangeRatio = "shared_prefix", 30, 3, 20, 10, 5, 0.5
+		spec.Kind, spec.N, spec.NumPrefixes, spec.PrefixLen, spec.InputLen, spec.OutputLen,
+			spec.RangeRatio = "shared_prefix", 30, 3, 20, 10, 5, 0.5
 		set := build(t, spec, c.tok)
 		prefixes, sizes, ordered := map[int]string{}, map[int]int{}, true
 		starts := map[string]bool{}
@@ -42,7 +43,8 @@ func TestSharedPrefix(t *testing.T) {
 			ordered = ordered && p.Group == 1+i%3
 			starts[strings.Join(tokens[:22], " ")] = true
 		}
-		if len(prefixes) != 3 || sizes[1] != 10 || prefixes[1] == prefixes[2] || len(starts) != 30 || ordered == spec.Shuffle {
+		if len(prefixes) != 3 || sizes[1] != 10 || prefixes[1] == prefixes[2] || len(starts) != 30 ||
+			ordered == spec.Shuffle {
 			t.Errorf("%s: groups %v, %d starts, in turns: %t", c.name, sizes, len(starts), ordered)
 		}
 	}
@@ -60,11 +62,13 @@ func TestSharedPrefix(t *testing.T) {
 }
 
 func TestConversation(t *testing.T) {
-	set := build(t, Spec{Kind: "conversation", N: 6, Turns: 4, InputLen: 12, SuffixLen: 5, PrefixLen: 7, OutputLen: 9}, &words{})
+	set := build(t, Spec{Kind: "conversation", N: 6, Turns: 4, InputLen: 12, SuffixLen: 5, PrefixLen: 7, OutputLen: 9},
+		&words{})
 	texts := map[string]bool{}
 	for i, p := range set.Prompts {
 		if p.InputTokens != 19 || p.OutputTokens != 9 || len(p.Turns) != 3 {
-			t.Errorf("conversation %d: %d in, %d out, %d further turns, want 19, 9, 3", i, p.InputTokens, p.OutputTokens, len(p.Turns))
+			t.Errorf("conversation %d: %d in, %d out, %d further turns, want 19, 9, 3", i, p.InputTokens,
+				p.OutputTokens, len(p.Turns))
 		}
 		texts[p.Text] = true
 		for _, turn := range p.Turns {
@@ -143,7 +147,10 @@ func (decodingRunes) SpecialAdded() int { return 1 }
 func TestText(t *testing.T) {
 	text := story(20_000)
 	path := writeFile(t, text)
-	for name, tok := range map[string]Tokenizer{"words": &words{}, "pieces": pieces{4}, "runes": runes{}, "decoding": decodingRunes{}} {
+	for name, tok := range map[string]Tokenizer{
+		"words": &words{}, "pieces": pieces{4}, "runes": runes{},
+		"decoding": decodingRunes{},
+	} {
 		set := build(t, Spec{Kind: "text", Path: path, N: 25, InputLen: 150, OutputLen: 6, RangeRatio: 0.3}, tok)
 		starts := map[string]bool{}
 		for i, p := range set.Prompts {
@@ -164,7 +171,8 @@ func TestText(t *testing.T) {
 	if !noteWith(set, "4 prompts are not exactly") || set.Prompts[0].InputTokens != 30 {
 		t.Errorf("odd lengths: %d tokens, notes %q", set.Prompts[0].InputTokens, set.Notes)
 	}
-	if set := build(t, Spec{Kind: "text", Path: path, N: 4, InputLen: 31, OutputLen: 6}, nil); !noteWith(set, "estimated") {
+	if set := build(t, Spec{Kind: "text", Path: path, N: 4, InputLen: 31, OutputLen: 6}, nil); !noteWith(set,
+		"estimated") {
 		t.Errorf("uncounted: notes %q", set.Notes)
 	}
 }
@@ -175,13 +183,15 @@ func TestTextErrors(t *testing.T) {
 		"a few words only":       "the file has 4 tokens, 10 were asked",
 		"some \xff\xfe\x00 junk": "not UTF-8 text",
 	} {
-		_, err := Build(t.Context(), Spec{Kind: "text", Path: writeFile(t, content), N: 2, InputLen: 10, OutputLen: 1}, &words{})
+		_, err := Build(t.Context(), Spec{Kind: "text", Path: writeFile(t, content), N: 2, InputLen: 10, OutputLen: 1},
+			&words{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("text %q: %v, want %q", content, err, want)
 		}
 	}
 	// Files that just suffice are used from their beginning.
-	set := build(t, Spec{Kind: "text", Path: writeFile(t, strings.Repeat("ab ", 12)), N: 3, InputLen: 10, OutputLen: 1}, &words{})
+	set := build(t, Spec{Kind: "text", Path: writeFile(t, strings.Repeat("ab ", 12)), N: 3, InputLen: 10, OutputLen: 1},
+		&words{})
 	if !noteWith(set, "begin as another one does") {
 		t.Errorf("notes %q, want one on equal beginnings", set.Notes)
 	}
@@ -192,12 +202,16 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("no end"), 1)
 	f.Fuzz(func(t *testing.T, content []byte, want int) {
 		want = 1 + abs(want)%64
-		set, err := cutText(t.Context(), bytes.NewReader(content), int64(len(content)), Spec{N: 3, InputLen: want, OutputLen: 1}, runes{})
+		set, err := cutText(t.Context(), bytes.NewReader(content), int64(len(content)), Spec{
+			N: 3, InputLen: want,
+			OutputLen: 1,
+		}, runes{})
 		if err != nil {
 			return
 		}
 		for _, p := range set.Prompts {
-			if len([]rune(p.Text))+1 != p.InputTokens || p.InputTokens > want || !bytes.Contains(content, []byte(p.Text)) {
+			if len([]rune(p.Text))+1 != p.InputTokens || p.InputTokens > want || !bytes.Contains(content,
+				[]byte(p.Text)) {
 				t.Fatalf("prompt %+v of %q, want %d tokens", p, content, want)
 			}
 		}
@@ -219,10 +233,12 @@ func TestFrozen(t *testing.T) {
 		}
 		again := build(t, Spec{Kind: "frozen", Path: writeFile(t, file.String()), N: spec.N}, nil)
 		if again.SHA256 != set.SHA256 || again.NumpyDrawn != set.NumpyDrawn || !slices.Equal(again.Notes, set.Notes) {
-			t.Errorf("%s: frozen set is %s, notes %q, want %s, %q", spec.Kind, again.SHA256, again.Notes, set.SHA256, set.Notes)
+			t.Errorf("%s: frozen set is %s, notes %q, want %s, %q", spec.Kind, again.SHA256, again.Notes,
+				set.SHA256, set.Notes)
 		}
 		for i, p := range again.Prompts {
-			if fmt.Sprint(p.InputTokens, p.Group, len(p.Images), len(p.Turns)) != fmt.Sprint(set.Prompts[i].InputTokens, set.Prompts[i].Group, len(set.Prompts[i].Images), len(set.Prompts[i].Turns)) {
+			if fmt.Sprint(p.InputTokens, p.Group, len(p.Images), len(p.Turns)) != fmt.Sprint(set.Prompts[i].InputTokens,
+				set.Prompts[i].Group, len(set.Prompts[i].Images), len(set.Prompts[i].Turns)) {
 				t.Errorf("%s: prompt %d came back as %+v", spec.Kind, i, p)
 			}
 		}
@@ -255,10 +271,13 @@ func TestFrozenIsChecked(t *testing.T) {
 	good := file.String()
 	lines := strings.SplitAfter(good, "\n")
 	for name, c := range map[string]struct{ content, want string }{
-		"empty":         {"", "the file is empty"},
-		"another file":  {`{"prompt": "a"}`, `the first line has format ""`},
-		"no JSON":       {"hello", "first line"},
-		"version":       {strings.Replace(good, `"version":1`, `"version":2`, 1), "of version 2: this program reads version 1"},
+		"empty":        {"", "the file is empty"},
+		"another file": {`{"prompt": "a"}`, `the first line has format ""`},
+		"no JSON":      {"hello", "first line"},
+		"version": {
+			strings.Replace(good, `"version":1`, `"version":2`, 1),
+			"of version 2: this program reads version 1",
+		},
 		"cut off":       {lines[0] + lines[1], "1 prompts, its first line says 3"},
 		"changed":       {strings.Replace(good, "three", "threw", 1), "the file was changed"},
 		"order":         {lines[0] + lines[2] + lines[1] + lines[3], "the file was changed"},
@@ -286,7 +305,10 @@ func TestFrozenIsChecked(t *testing.T) {
 func FuzzFrozen(f *testing.F) {
 	var file bytes.Buffer
 	at := 1.5
-	set := &Set{Prompts: []Prompt{{Text: "a", Images: []string{"data:,x"}, Turns: []Turn{{"b", 3}}, At: &at, Group: 2}, {TokenIDs: []int{5}}}}
+	set := &Set{Prompts: []Prompt{
+		{Text: "a", Images: []string{"data:,x"}, Turns: []Turn{{"b", 3}}, At: &at, Group: 2},
+		{TokenIDs: []int{5}},
+	}}
 	if err := Write(&file, set, Meta{Spec: Spec{Kind: "random"}}); err != nil {
 		f.Fatal(err)
 	}

@@ -25,7 +25,10 @@ func kindSaying(name string, openErr error, readings []device.Reading, readErr e
 }
 
 func TestFirstThatWorks(t *testing.T) {
-	good := []device.Reading{{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: new(int64(1)), PowerW: new(50.0)}}}
+	good := []device.Reading{{GPUReading: results.GPUReading{
+		Device: "a", VRAMUsedBytes: new(int64(1)),
+		PowerW: new(50.0),
+	}}}
 	noMemory := []device.Reading{{GPUReading: results.GPUReading{Device: "a", PowerW: new(11.0)}}}
 	nothing := []device.Reading{{GPUReading: results.GPUReading{Device: "a", EdgeC: new(50.0)}}}
 	tests := []struct {
@@ -34,11 +37,21 @@ func TestFirstThatWorks(t *testing.T) {
 		want  string
 		notes []string // parts, one for each note
 	}{
-		{"the first", []samplerKind{kindSaying("nvml", nil, good, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvml", nil},
-		{"the first is not installed", []samplerKind{kindSaying("nvml", nvidia.ErrNoNVML, nil, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvidia-smi", nil},
+		{
+			"the first",
+			[]samplerKind{kindSaying("nvml", nil, good, nil), kindSaying("nvidia-smi", nil, good, nil)},
+			"nvml", nil,
+		},
+		{"the first is not installed", []samplerKind{
+			kindSaying("nvml", nvidia.ErrNoNVML, nil, nil),
+			kindSaying("nvidia-smi", nil, good, nil),
+		}, "nvidia-smi", nil},
 		{
 			"the first fails",
-			[]samplerKind{kindSaying("nvml", nil, nil, errors.New("nvml: the GPU is lost")), kindSaying("nvidia-smi", nil, good, nil)},
+			[]samplerKind{
+				kindSaying("nvml", nil, nil, errors.New("nvml: the GPU is lost")),
+				kindSaying("nvidia-smi", nil, good, nil),
+			},
 			"nvidia-smi",
 			[]string{"the GPU is lost"},
 		},
@@ -48,8 +61,18 @@ func TestFirstThatWorks(t *testing.T) {
 			"nvidia-smi",
 			[]string{"neither memory nor power"},
 		},
-		{"unified memory", []samplerKind{kindSaying("nvml", nil, noMemory, nil)}, "nvml", []string{"does not report memory of a"}},
-		{"none", []samplerKind{kindSaying("nvml", nvidia.ErrNoNVML, nil, nil)}, "", []string{"no sampler reads the GPUs of nvidia: nvml: no"}},
+		{
+			"unified memory",
+			[]samplerKind{kindSaying("nvml", nil, noMemory, nil)},
+			"nvml",
+			[]string{"does not report memory of a"},
+		},
+		{
+			"none",
+			[]samplerKind{kindSaying("nvml", nvidia.ErrNoNVML, nil, nil)},
+			"",
+			[]string{"no sampler reads the GPUs of nvidia: nvml: no"},
+		},
 	}
 	for _, test := range tests {
 		sampler, notes := firstThatWorks(t.Context(), device.Options{}, test.kinds, nil)
@@ -58,7 +81,8 @@ func TestFirstThatWorks(t *testing.T) {
 			name = sampler.Name()
 		}
 		if name != test.want || len(notes) != len(test.notes) {
-			t.Errorf("%s: firstThatWorks = %q, %q, want %q and notes with %q", test.name, name, notes, test.want, test.notes)
+			t.Errorf("%s: firstThatWorks = %q, %q, want %q and notes with %q", test.name, name, notes,
+				test.want, test.notes)
 			continue
 		}
 		for i, part := range test.notes {
@@ -74,7 +98,8 @@ func TestTrialOfHangingSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		kind := samplerKind{"nvml", device.NVIDIA, func(device.Options, []device.Device) (device.Sampler, error) {
-			return fakeSampler{"nvml", func(context.Context) ([]device.Reading, error) { <-release; return nil, nil }}, nil
+			return fakeSampler{"nvml", func(context.Context) ([]device.Reading, error) { <-release; return nil, nil }},
+				nil
 		}, ""}
 		began := time.Now()
 		_, _, err := trial(t.Context(), device.Options{}, kind, nil)
@@ -93,10 +118,19 @@ func TestForcedSampler(t *testing.T) {
 		want  []string
 	}{
 		{"nvml", fakegpu.NoTool, []string{`use sampler nvml: nvml: `, "choose auto"}},
-		{"nvidia-smi", fakegpu.NoTool, []string{"use sampler nvidia-smi: nvidia-smi: ", "executable file not found", "it needs nvidia-smi in PATH"}},
-		{"nvidia-smi", fakegpu.SMISaying("NVIDIA-SMI has failed", errors.New("exit status 9")), []string{"exit status 9: NVIDIA-SMI has failed", "choose auto"}},
+		{"nvidia-smi", fakegpu.NoTool, []string{
+			"use sampler nvidia-smi: nvidia-smi: ", "executable file not found",
+			"it needs nvidia-smi in PATH",
+		}},
+		{
+			"nvidia-smi", fakegpu.SMISaying("NVIDIA-SMI has failed", errors.New("exit status 9")),
+			[]string{"exit status 9: NVIDIA-SMI has failed", "choose auto"},
+		},
 		{"sysfs", fakegpu.NoTool, []string{"use sampler sysfs: ", "amdgpu driver"}},
-		{"dcgm", fakegpu.NoTool, []string{`unknown sampler "dcgm"`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, or auto"}},
+		{"dcgm", fakegpu.NoTool, []string{
+			`unknown sampler "dcgm"`,
+			"nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, or auto",
+		}},
 	}
 	for _, test := range tests {
 		samplers, _, err := Samplers(t.Context(), device.Options{Root: machine, RunTool: test.run}, test.force)
@@ -140,7 +174,8 @@ func TestSamplersOfBoxes(t *testing.T) {
 }
 
 func TestSamplerNames(t *testing.T) {
-	if got, want := SamplerNames(), []string{"nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}; !slices.Equal(got, want) {
+	if got, want := SamplerNames(), []string{"nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}; !slices.Equal(got,
+		want) {
 		t.Errorf("SamplerNames() = %q, want %q", got, want)
 	}
 }

@@ -20,7 +20,10 @@ func TestAMDFacts(t *testing.T) {
 		d + "hwmon/hwmon4/power1_cap_max": "750000000\n",
 		d + "hwmon/hwmon4/power1_cap_min": "0\n",
 	})
-	machine := Inventory{GPUs: []device.Device{{Vendor: device.AMD, PCI: "0000:05:00.0"}, {Index: 1, Vendor: device.AMD, PCI: "0000:06:00.0"}}}
+	machine := Inventory{GPUs: []device.Device{{Vendor: device.AMD, PCI: "0000:05:00.0"}, {
+		Index: 1, Vendor: device.AMD,
+		PCI: "0000:06:00.0",
+	}}}
 	machine.addFacts(root)
 	want := &device.Facts{
 		VBIOS: new("113-M3000100-102"), Firmware: map[string]string{"smc": "0x00556700"},
@@ -35,7 +38,10 @@ func TestAMDFacts(t *testing.T) {
 }
 
 func TestUnknownFactsAreNoted(t *testing.T) {
-	machine := Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: "GPU-1", Facts: &device.Facts{VBIOS: new("1")}}, {Vendor: device.AMD}}}
+	machine := Inventory{GPUs: []device.Device{{
+		Vendor: device.NVIDIA, UUID: "GPU-1",
+		Facts: &device.Facts{VBIOS: new("1")},
+	}, {Vendor: device.AMD}}}
 	machine.addFacts(t.TempDir())
 	want := []string{
 		"GPU-1: not known: power limit, ecc, compute mode, persistence mode",

@@ -24,14 +24,17 @@ func TestHostSettings(t *testing.T) {
 		"sys/class/dmi/id/bios_date":                              "03/14/2025\n",
 		"sys/class/dmi/id/board_name":                             "X13\n",
 		"sys/class/dmi/id/board_serial":                           "SECRET-1\n",
-		"proc/cmdline":                                            "BOOT_IMAGE=/vmlinuz root=UUID=5eec1e amd_iommu=on iommu=pt default_hugepagesz=1G hugepages=16 quiet ip=10.0.0.7\n",
-		"proc/1/comm":                                             "systemd\n",
-		"proc/1/cgroup":                                           "0::/init.scope\n",
-		"proc/meminfo":                                            "MemTotal: 100 kB\nSwapTotal:    2048 kB\nSwapFree:     1024 kB\n",
+		"proc/cmdline": "BOOT_IMAGE=/vmlinuz root=UUID=5eec1e " +
+			"amd_iommu=on iommu=pt default_hugepagesz=1G hugepages=16 quiet ip=10.0.0.7\n",
+		"proc/1/comm":   "systemd\n",
+		"proc/1/cgroup": "0::/init.scope\n",
+		"proc/meminfo": "MemTotal: 100 kB\nSwapTotal:    2048 kB\n" +
+			"SwapFree:     1024 kB\n",
 	})
 	got, notes := readHostSettings(root)
 	want := HostSettings{
-		Governors: []string{"ondemand", "performance"}, NUMANodes: new(2), NUMABalancing: new(false), HugePages: new("madvise"),
+		Governors: []string{"ondemand", "performance"}, NUMANodes: new(2), NUMABalancing: new(false),
+		HugePages:   new("madvise"),
 		BIOS:        &BIOS{Vendor: "American Megatrends", Version: "1.7", Date: "03/14/2025", Board: "X13"},
 		BootOptions: []string{"amd_iommu=on", "iommu=pt", "default_hugepagesz=1G", "hugepages=16"},
 		Container:   new("none"), SwapBytes: new(int64(2 << 20)), SwapUsedBytes: new(int64(1 << 20)),
@@ -39,7 +42,8 @@ func TestHostSettings(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(notes) > 0 {
 		t.Errorf("settings differ, notes %q (-want +got):\n%s", notes, diff)
 	}
-	if text := fakegpu.JSON(t, got); strings.Contains(text, "SECRET") || strings.Contains(text, "5eec1e") || strings.Contains(text, "10.0.0.7") {
+	if text := fakegpu.JSON(t, got); strings.Contains(text, "SECRET") || strings.Contains(text, "5eec1e") ||
+		strings.Contains(text, "10.0.0.7") {
 		t.Errorf("%s holds what is nobody's business", text)
 	}
 }

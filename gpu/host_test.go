@@ -14,7 +14,8 @@ func TestHost(t *testing.T) {
 	if facts.Kernel == "" || facts.Hostname == "" || facts.OS == "" || facts.Arch == "" {
 		t.Errorf("Host = %+v, want system facts", facts)
 	}
-	if facts.MemoryBytes == nil || *facts.MemoryBytes <= 0 || facts.FreeBytes == nil || *facts.FreeBytes > *facts.MemoryBytes {
+	if facts.MemoryBytes == nil || *facts.MemoryBytes <= 0 || facts.FreeBytes == nil ||
+		*facts.FreeBytes > *facts.MemoryBytes {
 		t.Errorf("memory = %v, available = %v", facts.MemoryBytes, facts.FreeBytes)
 	}
 	if facts.Threads == nil || *facts.Threads < 1 {

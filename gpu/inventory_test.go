@@ -50,24 +50,33 @@ func TestDetectThisMachine(t *testing.T) {
 func TestDetectCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Detect(ctx, device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}); !errors.Is(err, context.Canceled) {
+	if _, err := Detect(ctx, device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("Detect with a canceled context: error %v, want %v", err, context.Canceled)
 	}
 }
 
 func TestDetectNVIDIA(t *testing.T) {
 	root := fakegpu.Tree(t, map[string]string{
-		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build\nGCC version: 12\n",
+		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release " +
+			"Build\nGCC version: 12\n",
 	})
-	rows := "1, GPU-b, NVIDIA H100 80GB HBM3, 00000000:C1:00.0, 81559\n0, GPU-a, NVIDIA H100 80GB HBM3, 00000000:41:00.0, 81559\n"
+	rows := "1, GPU-b, NVIDIA H100 80GB HBM3, 00000000:C1:00.0, 81559\n" +
+		"0, GPU-a, NVIDIA H100 80GB HBM3, 00000000:41:00.0, 81559\n"
 	got, err := Detect(t.Context(), device.Options{Root: root, RunTool: fakegpu.SMISaying(rows, nil)})
 	if err != nil {
 		t.Fatalf("Detect: %v", err)
 	}
 	want := Inventory{
 		GPUs: []device.Device{
-			{Index: 0, Vendor: device.NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: new(int64(81559 << 20))},
-			{Index: 1, Vendor: device.NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: new(int64(81559 << 20))},
+			{
+				Index: 0, Vendor: device.NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0",
+				VRAMBytes: new(int64(81559 << 20)),
+			},
+			{
+				Index: 1, Vendor: device.NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0",
+				VRAMBytes: new(int64(81559 << 20)),
+			},
 		},
 		Drivers: map[string]string{device.NVIDIA: "590.48.01"},
 		Sources: []string{"nvidia-smi"},
@@ -86,13 +95,22 @@ func TestDetectBrokenDriver(t *testing.T) {
 		err  error
 		note string
 	}{
-		{capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"), "couldn't communicate with the NVIDIA driver"},
-		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), errors.New("exit status 18"), "Driver/library version mismatch"},
+		{
+			capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"),
+			"couldn't communicate with the NVIDIA driver",
+		},
+		{
+			capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), errors.New("exit status 18"),
+			"Driver/library version mismatch",
+		},
 		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is not a row of a device"},
 		{"", context.DeadlineExceeded, "deadline exceeded"},
 	}
 	for _, test := range tests {
-		machine, err := Detect(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.SMISaying(test.out, test.err)})
+		machine, err := Detect(t.Context(), device.Options{
+			Root:    t.TempDir(),
+			RunTool: fakegpu.SMISaying(test.out, test.err),
+		})
 		if err != nil || len(machine.GPUs) != 0 {
 			t.Errorf("Detect = %v, %v, want no device and no error", machine.GPUs, err)
 		}
@@ -116,8 +134,15 @@ func TestVendorOfMixedBoxes(t *testing.T) {
 		want    string
 		count   int
 	}{
-		{"card beside a GPU in the CPU", []device.Device{d(device.NVIDIA, 24<<30), d(device.AMD, 512<<20)}, device.NVIDIA, 1},
-		{"small card beside big ones", []device.Device{d(device.NVIDIA, 8<<30), d(device.AMD, 192<<30), d(device.AMD, 192<<30)}, device.AMD, 2},
+		{
+			"card beside a GPU in the CPU",
+			[]device.Device{d(device.NVIDIA, 24<<30), d(device.AMD, 512<<20)},
+			device.NVIDIA, 1,
+		},
+		{"small card beside big ones", []device.Device{
+			d(device.NVIDIA, 8<<30), d(device.AMD, 192<<30),
+			d(device.AMD, 192<<30),
+		}, device.AMD, 2},
 		{"unified memory", []device.Device{d(device.NVIDIA, 0)}, device.NVIDIA, 1},
 		{"only AMD, memory unknown", []device.Device{d(device.AMD, 0)}, device.AMD, 1},
 	}

@@ -95,7 +95,8 @@ func TestRecorderKeepsItsPeriods(t *testing.T) {
 				t.Errorf("reading %d at %v, want %v", i, at, time.Duration(i)*100*time.Millisecond)
 			}
 		}
-		if n := len(got.of("slow")); n != 4 { // from 0, 2 and 4 s, which ends after the stop, and one that began after it
+		// from 0, 2 and 4 s, which ends after the stop, and one that began after it
+		if n := len(got.of("slow")); n != 4 {
 			t.Errorf("slow sampler: %d readings, want 4", n)
 		}
 		if n := len(got.of("other")); n != 0 {
@@ -288,7 +289,10 @@ func TestRecorderCost(t *testing.T) {
 // Recording a server with eight GPUs ten times a second takes less than a
 // hundredth of a core; the bound leaves room for the race detector.
 func TestRecorderCostOfServer(t *testing.T) {
-	samplers, _, err := Samplers(t.Context(), device.Options{Root: fakegpu.Server(t, 8).Root(), RunTool: fakegpu.NoTool}, "sysfs")
+	samplers, _, err := Samplers(t.Context(), device.Options{
+		Root:    fakegpu.Server(t, 8).Root(),
+		RunTool: fakegpu.NoTool,
+	}, "sysfs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +302,8 @@ func TestRecorderCostOfServer(t *testing.T) {
 	r.Start(t.Context(), got.emit)
 	time.Sleep(time.Second)
 	cost := r.Stop()
-	t.Logf("%.2f %% of a core, %d samples, slowest read %.1f ms", 100*cost.CPU, len(got.samples), 1000*cost.Sources[0].LongestS)
+	t.Logf("%.2f %% of a core, %d samples, slowest read %.1f ms", 100*cost.CPU, len(got.samples),
+		1000*cost.Sources[0].LongestS)
 	if cost.CPU > 0.1 || cost.CPU <= 0 {
 		t.Errorf("recording took %.4f of a core, want some, below 0.1", cost.CPU)
 	}

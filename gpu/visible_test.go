@@ -11,7 +11,8 @@ import (
 func machineWith(vendor string, names ...string) Inventory {
 	var machine Inventory
 	for i, name := range names {
-		machine.GPUs = append(machine.GPUs, device.Device{Index: i, Vendor: vendor, Name: name, UUID: "GPU-" + strings.Repeat(string(rune('a'+i)), 8) + "-1", VRAMBytes: new(int64(1 << 30))})
+		machine.GPUs = append(machine.GPUs, device.Device{Index: i, Vendor: vendor, Name: name, UUID: "GPU-" +
+			strings.Repeat(string(rune('a'+i)), 8) + "-1", VRAMBytes: new(int64(1 << 30))})
 	}
 	return machine
 }
@@ -32,8 +33,20 @@ func TestVisibleTo(t *testing.T) {
 		{"nothing set", nil, nvidia, []int{0, 1, 2, 3}, ""},
 		{"indices, equal cards", map[string]string{"CUDA_VISIBLE_DEVICES": "2,0"}, nvidia, []int{2, 0}, ""},
 		{"indices, spaces", map[string]string{"CUDA_VISIBLE_DEVICES": " 1 , 3"}, nvidia, []int{1, 3}, ""},
-		{"indices, different cards", map[string]string{"CUDA_VISIBLE_DEVICES": "0"}, mixed, []int{0}, "counts by speed"},
-		{"indices in PCI order", map[string]string{"CUDA_VISIBLE_DEVICES": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, mixed, []int{0}, ""},
+		{
+			"indices, different cards",
+			map[string]string{"CUDA_VISIBLE_DEVICES": "0"},
+			mixed,
+			[]int{0},
+			"counts by speed",
+		},
+		{
+			"indices in PCI order",
+			map[string]string{"CUDA_VISIBLE_DEVICES": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"},
+			mixed,
+			[]int{0},
+			"",
+		},
 		{"UUID, different cards", map[string]string{"CUDA_VISIBLE_DEVICES": "GPU-bbbbbbbb-1"}, mixed, []int{1}, ""},
 		{"beginning of a UUID", map[string]string{"CUDA_VISIBLE_DEVICES": "GPU-bbb,GPU-aaaa"}, nvidia, []int{1, 0}, ""},
 		{"none", map[string]string{"CUDA_VISIBLE_DEVICES": ""}, nvidia, nil, ""},
@@ -46,16 +59,45 @@ func TestVisibleTo(t *testing.T) {
 		{"old MIG", map[string]string{"CUDA_VISIBLE_DEVICES": "MIG-GPU-bbbbbbbb-1/1/0"}, mig, []int{1}, "whole GPU"},
 		{"index of a divided GPU", map[string]string{"CUDA_VISIBLE_DEVICES": "1"}, mig, []int{1}, "first part"},
 		{"HIP's on NVIDIA", map[string]string{"HIP_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, ""},
-		{"Vulkan", map[string]string{"GGML_VK_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, "uses Vulkan's own numbers"},
-		{"Vulkan with one GPU", map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"}, machineWith(device.AMD, "8060S"), []int{0}, ""},
+		{
+			"Vulkan",
+			map[string]string{"GGML_VK_VISIBLE_DEVICES": "1"},
+			nvidia,
+			[]int{0, 1, 2, 3},
+			"uses Vulkan's own numbers",
+		},
+		{
+			"Vulkan with one GPU",
+			map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"},
+			machineWith(device.AMD, "8060S"),
+			[]int{0},
+			"",
+		},
 
 		{"HIP", map[string]string{"HIP_VISIBLE_DEVICES": "4,5"}, amd, []int{4, 5}, ""},
 		{"CUDA's on AMD", map[string]string{"CUDA_VISIBLE_DEVICES": "6"}, amd, []int{6}, ""},
-		{"HIP before CUDA's", map[string]string{"HIP_VISIBLE_DEVICES": "3", "CUDA_VISIBLE_DEVICES": "6"}, amd, []int{3}, ""},
+		{
+			"HIP before CUDA's",
+			map[string]string{"HIP_VISIBLE_DEVICES": "3", "CUDA_VISIBLE_DEVICES": "6"},
+			amd,
+			[]int{3},
+			"",
+		},
 		{"ROCr", map[string]string{"ROCR_VISIBLE_DEVICES": "7,2"}, amd, []int{7, 2}, ""},
 		{"ROCr by id", map[string]string{"ROCR_VISIBLE_DEVICES": "GPU-cccccccc-1"}, amd, []int{2}, ""},
-		{"HIP inside of ROCr", map[string]string{"ROCR_VISIBLE_DEVICES": "4,5,6,7", "HIP_VISIBLE_DEVICES": "1,3"}, amd, []int{5, 7}, ""},
-		{"both set, nothing left", map[string]string{"ROCR_VISIBLE_DEVICES": "4", "HIP_VISIBLE_DEVICES": "4"}, amd, nil, "leaves no GPU"},
+		{
+			"HIP inside of ROCr",
+			map[string]string{"ROCR_VISIBLE_DEVICES": "4,5,6,7", "HIP_VISIBLE_DEVICES": "1,3"},
+			amd,
+			[]int{5, 7},
+			"",
+		},
+		{
+			"both set, nothing left",
+			map[string]string{"ROCR_VISIBLE_DEVICES": "4", "HIP_VISIBLE_DEVICES": "4"},
+			amd, nil,
+			"leaves no GPU",
+		},
 		{"no GPUs", map[string]string{"CUDA_VISIBLE_DEVICES": "0"}, Inventory{}, nil, ""},
 	}
 	for _, test := range tests {
@@ -67,7 +109,8 @@ func TestVisibleTo(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: VisibleTo(%v) = %v, want %v", test.name, test.env, got, test.want)
 		}
-		if all := strings.Join(notes, "\n"); (test.note == "") != (len(notes) == 0) || !strings.Contains(all, test.note) {
+		if all := strings.Join(notes, "\n"); (test.note == "") != (len(notes) == 0) ||
+			!strings.Contains(all, test.note) {
 			t.Errorf("%s: notes = %q, want one with %q", test.name, notes, test.note)
 		}
 	}
@@ -84,7 +127,9 @@ func FuzzVisibleTo(f *testing.F) {
 			devices, _ := VisibleTo(env, machine)
 			seen := map[string]bool{}
 			for _, d := range devices {
-				known := slices.ContainsFunc(machine.GPUs, func(other device.Device) bool { return other.ID() == d.ID() })
+				known := slices.ContainsFunc(machine.GPUs, func(other device.Device) bool {
+					return other.ID() == d.ID()
+				})
 				if !known || seen[d.ID()] {
 					t.Errorf("VisibleTo(%v) has %s, known %t, seen %t", env, d.ID(), known, seen[d.ID()])
 				}

@@ -19,7 +19,10 @@ import (
 const zeroUUID = "GPU-00000000-0000-0000-0000-000000000000"
 
 func TestWatcherNVIDIA(t *testing.T) {
-	root := fakegpu.Tree(t, map[string]string{"proc/11327/comm": "memhog\n", "proc/11328/comm": "memhog\n", "proc/11345/comm": "gpu_burn\n"})
+	root := fakegpu.Tree(t, map[string]string{
+		"proc/11327/comm": "memhog\n", "proc/11328/comm": "memhog\n",
+		"proc/11345/comm": "gpu_burn\n",
+	})
 	calls := 0
 	run := func(_ context.Context, argv []string) ([]byte, error) {
 		switch {
@@ -65,7 +68,8 @@ func TestWatcherInContainer(t *testing.T) {
 	run := func(context.Context, []string) ([]byte, error) {
 		return []byte(capture(t, "nvidia-smi-rtx4080super-595.71.05-compute-apps-load.csv")), nil
 	}
-	w := NewWatcher(device.Options{Root: root, RunTool: run}, Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: zeroUUID}}})
+	w := NewWatcher(device.Options{Root: root, RunTool: run},
+		Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: zeroUUID}}})
 	holders, err := w.Holders(t.Context())
 	if err != nil || len(holders) != 4 {
 		t.Fatalf("Holders = %s, %v, want three of the driver and one of ours", fakegpu.JSON(t, holders), err)
@@ -130,7 +134,8 @@ func TestMemoryOf(t *testing.T) {
 	for _, test := range tests {
 		got, ok := memoryOf(test.reading, []device.Device{{UUID: "a", Unified: test.unified}})
 		if got != test.want || ok != test.ok {
-			t.Errorf("memoryOf(%s, unified %t) = %d, %t, want %d, %t", fakegpu.JSON(t, test.reading), test.unified, got, ok, test.want, test.ok)
+			t.Errorf("memoryOf(%s, unified %t) = %d, %t, want %d, %t", fakegpu.JSON(t, test.reading), test.unified, got,
+				ok, test.want, test.ok)
 		}
 	}
 }

@@ -36,15 +36,50 @@ func TestCacheStateOfSteps(t *testing.T) {
 		resets   int
 		salted   bool
 	}{
-		{"a new server, then other prompts", scenarios.CacheCold, "simulator", true, nil, counted(0), [2]step{{results.OK, "new-server distinct-prompts"}, {results.OK, "distinct-prompts"}}, 0, false},
-		{"the same prompts again get a salt", scenarios.CacheCold, "vllm", false, nil, counted(0), [2]step{{results.OK, "new-server distinct-prompts"}, {results.OK, "salt"}}, 0, true},
-		{"or a reset", scenarios.CacheCold, "sglang", false, nil, counted(0), [2]step{{results.OK, "new-server distinct-prompts"}, {results.OK, "reset"}}, 1, false},
-		{"which the counters do not confirm", scenarios.CacheCold, "sglang", false, nil, counted(0.5), [2]step{{results.Suspect, "new-server distinct-prompts"}, {results.Suspect, "reset"}}, 1, false},
-		{"nothing works, and nothing tells", scenarios.CacheCold, "sglang", false, errors.New("busy"), nil, [2]step{{results.OK, "new-server distinct-prompts"}, {results.Suspect, ""}}, 1, false},
-		{"no prompts kept at all", scenarios.CacheCold, "llamacpp", false, nil, nil, [2]step{{results.OK, "new-server distinct-prompts cache-prompt-off"}, {results.OK, "cache-prompt-off"}}, 0, false},
-		{"warm", scenarios.CacheWarm, "simulator", true, nil, counted(0.9), [2]step{{results.OK, "sent-before"}, {results.OK, "sent-before"}}, 0, false},
-		{"not warm", scenarios.CacheWarm, "simulator", true, nil, counted(0), [2]step{{results.Suspect, "sent-before"}, {results.Suspect, "sent-before"}}, 0, false},
-		{"any", scenarios.CacheAny, "simulator", false, nil, counted(0.9), [2]step{{results.OK, ""}, {results.OK, ""}}, 0, false},
+		{
+			"a new server, then other prompts", scenarios.CacheCold, "simulator", true, nil, counted(0),
+			[2]step{{results.OK, "new-server distinct-prompts"}, {results.OK, "distinct-prompts"}},
+			0, false,
+		},
+		{
+			"the same prompts again get a salt", scenarios.CacheCold, "vllm", false, nil, counted(0),
+			[2]step{{results.OK, "new-server distinct-prompts"}, {results.OK, "salt"}},
+			0, true,
+		},
+		{
+			"or a reset", scenarios.CacheCold, "sglang", false, nil, counted(0),
+			[2]step{{results.OK, "new-server distinct-prompts"}, {results.OK, "reset"}},
+			1, false,
+		},
+		{
+			"which the counters do not confirm", scenarios.CacheCold, "sglang", false, nil, counted(0.5),
+			[2]step{{results.Suspect, "new-server distinct-prompts"}, {results.Suspect, "reset"}},
+			1, false,
+		},
+		{
+			"nothing works, and nothing tells", scenarios.CacheCold, "sglang", false, errors.New("busy"), nil,
+			[2]step{{results.OK, "new-server distinct-prompts"}, {results.Suspect, ""}},
+			1, false,
+		},
+		{
+			"no prompts kept at all", scenarios.CacheCold, "llamacpp", false, nil, nil,
+			[2]step{{results.OK, "new-server distinct-prompts cache-prompt-off"}, {results.OK, "cache-prompt-off"}},
+			0,
+			false,
+		},
+		{"warm", scenarios.CacheWarm, "simulator", true, nil, counted(0.9), [2]step{
+			{results.OK, "sent-before"},
+			{results.OK, "sent-before"},
+		}, 0, false},
+		{"not warm", scenarios.CacheWarm, "simulator", true, nil, counted(0), [2]step{
+			{results.Suspect, "sent-before"},
+			{results.Suspect, "sent-before"},
+		}, 0, false},
+		{
+			"any", scenarios.CacheAny, "simulator", false, nil, counted(0.9),
+			[2]step{{results.OK, ""}, {results.OK, ""}},
+			0, false,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +103,8 @@ func TestCacheStateOfSteps(t *testing.T) {
 				for i, want := range tt.want {
 					r := run.Steps[i].Result
 					if got := strings.Join(r.Cache.How, " "); r.Verdict != want.verdict || got != want.how {
-						t.Errorf("step %d: %s by %q (%+v, %v), want %s by %q", i+1, r.Verdict, got, *r.Cache, r.Failure, want.verdict, want.how)
+						t.Errorf("step %d: %s by %q (%+v, %v), want %s by %q", i+1, r.Verdict, got, *r.Cache, r.Failure,
+							want.verdict, want.how)
 					}
 				}
 				resets := 0
@@ -80,7 +116,9 @@ func TestCacheStateOfSteps(t *testing.T) {
 				if resets != tt.resets {
 					t.Errorf("%d resets, want %d", resets, tt.resets)
 				}
-				salted := slices.ContainsFunc(w.options, func(o load.Options) bool { return o.Body["cache_salt"] != nil })
+				salted := slices.ContainsFunc(w.options, func(o load.Options) bool {
+					return o.Body["cache_salt"] != nil
+				})
 				if salted != tt.salted {
 					t.Errorf("salted = %t, want %t", salted, tt.salted)
 				}

@@ -77,8 +77,10 @@ func engineChanges(first, now results.Engine) []string {
 	}
 
 	for _, c := range []struct{ what, before, after string }{
-		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model},
-		{"launcher", first.Launcher, now.Launcher}, {"image", before, now.Image},
+		{"engine version", first.Version, now.Version},
+		{"served model", first.Model, now.Model},
+		{"launcher", first.Launcher, now.Launcher},
+		{"image", before, now.Image},
 	} {
 		if c.before != c.after {
 			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after,

@@ -19,8 +19,11 @@ func TestEngineChanges(t *testing.T) {
 		{old, old, nil},
 		{old, moved, []string{`image of variant a: "sha256:2", at the start "sha256:1"`}},
 		{results.Engine{Variant: "a"}, moved, nil},
-		{results.Engine{Variant: "a", Version: "1"}, results.Engine{Variant: "a", Version: "2"},
-			[]string{`engine version of variant a: "2", at the start "1"`}},
+		{
+			results.Engine{Variant: "a", Version: "1"},
+			results.Engine{Variant: "a", Version: "2"},
+			[]string{`engine version of variant a: "2", at the start "1"`},
+		},
 	} {
 		if got := engineChanges(c.first, c.now); !slices.Equal(got, c.want) {
 			t.Errorf("engineChanges(%+v, %+v) = %q, want %q", c.first, c.now, got, c.want)

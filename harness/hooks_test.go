@@ -64,11 +64,17 @@ func hook(name string, undo ...string) scenarios.Hook {
 // an undo.
 func allHooks(sc *scenarios.Scenario) {
 	sc.Hooks = scenarios.LevelHooks{
-		Run:     scenarios.Hooks{Before: []scenarios.Hook{hook("R1", "r1"), hook("R2", "r2")}, After: []scenarios.Hook{hook("R3")}},
+		Run: scenarios.Hooks{
+			Before: []scenarios.Hook{hook("R1", "r1"), hook("R2", "r2")},
+			After:  []scenarios.Hook{hook("R3")},
+		},
 		Variant: scenarios.Hooks{Before: []scenarios.Hook{hook("V1", "v1")}, After: []scenarios.Hook{hook("V3")}},
 		Step:    scenarios.Hooks{Before: []scenarios.Hook{hook("S1", "s1")}, After: []scenarios.Hook{hook("S3")}},
 	}
-	sc.Variants[0].Hooks = scenarios.Hooks{Before: []scenarios.Hook{hook("W1", "w1")}, After: []scenarios.Hook{hook("W3")}}
+	sc.Variants[0].Hooks = scenarios.Hooks{
+		Before: []scenarios.Hook{hook("W1", "w1")},
+		After:  []scenarios.Hook{hook("W3")},
+	}
 	sc.Checks = []scenarios.Check{{Kind: "governor", Want: "performance", Refuse: true}}
 	sc.Notify = []scenarios.Notify{{Format: "ntfy", On: []string{"end", "first-failure"}}}
 }
@@ -78,7 +84,8 @@ func TestHooksAroundARun(t *testing.T) {
 		begin = "check governor performance, before R1, before R2, "
 		end   = ", after R3, undo r2, undo r1, "
 		stepA = "before S1, after S3, undo s1"
-		lifeA = "before V1, before W1, launch 01-a, " + stepA + ", " + stepA + ", stop 01-a, after W3, after V3, undo w1, undo v1"
+		lifeA = "before V1, before W1, launch 01-a, " + stepA + ", " + stepA +
+			", stop 01-a, after W3, after V3, undo w1, undo v1"
 		lifeB = "before V1, launch 02-b, " + stepA + ", " + stepA + ", stop 02-b, after V3, undo v1"
 	)
 	for _, tc := range []struct {
@@ -90,36 +97,48 @@ func TestHooksAroundARun(t *testing.T) {
 		steps  string
 	}{
 		{
-			name: "all goes well", want: begin + lifeA + ", " + lifeB + end + "notify ntfy end: 4 ok, 0 failed, 0 not run: ",
+			name: "all goes well", want: begin + lifeA + ", " + lifeB + end +
+				"notify ntfy end: 4 ok, 0 failed, 0 not run: ",
 			steps: "a_c1_r1 ok, a_c2_r1 ok, b_c1_r1 ok, b_c2_r1 ok",
 		},
 		{
 			name: "a check refuses", fail: []string{"governor performance"},
-			want:  "check governor performance, notify ntfy end: 0 ok, 0 failed, 4 not run: hook-failed: check governor performance: says governor performance",
-			steps: "a_c1_r1 not run hook-failed, a_c2_r1 not run hook-failed, b_c1_r1 not run hook-failed, b_c2_r1 not run hook-failed",
+			want: "check governor performance, notify ntfy end: 0 ok, 0 failed, 4 not run: hook-failed: check " +
+				"governor performance: says governor performance",
+			steps: "a_c1_r1 not run hook-failed, a_c2_r1 not run hook-failed, b_c1_r1 not run hook-failed, b_c2_r1 " +
+				"not run hook-failed",
 		},
 		{
 			name: "a hook of the run refuses", fail: []string{"R2"},
-			want:  begin + "undo r2, undo r1, notify ntfy end: 0 ok, 0 failed, 4 not run: hook-failed: hook before the run R2: says R2",
-			steps: "a_c1_r1 not run hook-failed, a_c2_r1 not run hook-failed, b_c1_r1 not run hook-failed, b_c2_r1 not run hook-failed",
+			want: begin +
+				"undo r2, undo r1, notify ntfy end: 0 ok, 0 failed, 4 not run: hook-failed: hook before the run R2: " +
+				"says R2",
+			steps: "a_c1_r1 not run hook-failed, a_c2_r1 not run hook-failed, b_c1_r1 not run hook-failed, b_c2_r1 " +
+				"not run hook-failed",
 		},
 		{
 			name: "a hook of a variant refuses", fail: []string{"W1"},
-			want: begin + "before V1, before W1, notify ntfy first-failure: 0 ok, 1 failed, 0 not run: hook-failed: hook before the server start W1: says W1, undo w1, undo v1, " +
+			want: begin +
+				"before V1, before W1, notify ntfy first-failure: 0 ok, 1 failed, 0 not run: hook-failed: hook " +
+				"before the server start W1: says W1, undo w1, undo v1, " +
 				lifeB + end + "notify ntfy end: 2 ok, 2 failed, 0 not run: ",
 			steps: "a_c1_r1 failed hook-failed, a_c2_r1 failed hook-failed, b_c1_r1 ok, b_c2_r1 ok",
 		},
 		{
 			name: "only warnings", fail: []string{"governor performance", "R2", "W1", "S1"}, change: warnOnly,
-			want: begin + lifeA + ", " + lifeB + end + "notify ntfy end: 4 ok, 0 failed, 0 not run: ", steps: "a_c1_r1 ok, a_c2_r1 ok, b_c1_r1 ok, b_c2_r1 ok",
+			want:  begin + lifeA + ", " + lifeB + end + "notify ntfy end: 4 ok, 0 failed, 0 not run: ",
+			steps: "a_c1_r1 ok, a_c2_r1 ok, b_c1_r1 ok, b_c2_r1 ok",
 		},
 		{
 			name: "hooks after, and undos, that fail", fail: []string{"W3", "w1", "S3", "s1", "R3", "r1"},
-			want: begin + lifeA + ", " + lifeB + end + "notify ntfy end: 4 ok, 0 failed, 0 not run: ", steps: "a_c1_r1 ok, a_c2_r1 ok, b_c1_r1 ok, b_c2_r1 ok",
+			want:  begin + lifeA + ", " + lifeB + end + "notify ntfy end: 4 ok, 0 failed, 0 not run: ",
+			steps: "a_c1_r1 ok, a_c2_r1 ok, b_c1_r1 ok, b_c2_r1 ok",
 		},
 		{
 			name: "the launch fails", world: &world{launch: failLaunches(results.Failf(results.FailBadFlag, "--x"), 1)},
-			want: begin + "before V1, before W1, launch 01-a, notify ntfy first-failure: 0 ok, 1 failed, 0 not run: unsupported-flag: --x, after W3, after V3, undo w1, undo v1, " +
+			want: begin +
+				"before V1, before W1, launch 01-a, notify ntfy first-failure: 0 ok, 1 failed, 0 not run: " +
+				"unsupported-flag: --x, after W3, after V3, undo w1, undo v1, " +
 				lifeB + end + "notify ntfy end: 2 ok, 2 failed, 0 not run: ",
 			steps: "a_c1_r1 failed unsupported-flag, a_c2_r1 failed unsupported-flag, b_c1_r1 ok, b_c2_r1 ok",
 		},
@@ -153,7 +172,10 @@ func TestHooksAroundARun(t *testing.T) {
 }
 
 func warnOnly(sc *scenarios.Scenario) {
-	for _, list := range [][]scenarios.Hook{sc.Hooks.Run.Before, sc.Hooks.Variant.Before, sc.Hooks.Step.Before, sc.Variants[0].Hooks.Before} {
+	for _, list := range [][]scenarios.Hook{
+		sc.Hooks.Run.Before, sc.Hooks.Variant.Before, sc.Hooks.Step.Before,
+		sc.Variants[0].Hooks.Before,
+	} {
 		for i := range list {
 			list[i].Refuse = false
 		}
@@ -172,9 +194,21 @@ func TestHooksInResults(t *testing.T) {
 		w.hooks = &fakeHooks{world: w, fail: []string{"governor performance", "W1", "S3", "w1"}}
 		run, _ := w.run(t.Context(), t, sc)
 		for i, want := range []struct{ hooks, doubts string }{
-			{"V1 before, W1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; hook before the server start W1: says W1; hook after the step S3: says S3"},
-			{"V1 before, W1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; hook before the server start W1: says W1; hook after the step S3: says S3"},
-			{"V1 before, S1 before, S3 after, S1 undo", "check governor performance: says governor performance; undo of W1: says w1; hook after the step S3: says S3"},
+			{
+				"V1 before, W1 before, S1 before, S3 after, S1 undo",
+				"check governor performance: says governor performance; hook before the server start W1: says W1; " +
+					"hook after the step S3: says S3",
+			},
+			{
+				"V1 before, W1 before, S1 before, S3 after, S1 undo",
+				"check governor performance: says governor performance; hook before the server start W1: says W1; " +
+					"hook after the step S3: says S3",
+			},
+			{
+				"V1 before, S1 before, S3 after, S1 undo",
+				"check governor performance: says governor performance; undo of W1: says w1; hook after the step " +
+					"S3: says S3",
+			},
 		} {
 			result := run.Steps[i].Result
 			var got, doubts []string
@@ -195,8 +229,10 @@ func TestHooksInResults(t *testing.T) {
 		}
 		vars := w.hooks.vars["S3"]
 		for name, want := range map[string]string{
-			"BENCH_LEVEL": "step", "BENCH_PHASE": "after", "BENCH_STEP": "b_c2_r1", "BENCH_VARIANT": "b", "BENCH_POINT": "c2", "BENCH_REPEAT": "1",
-			"BENCH_ATTEMPT": "1", "BENCH_LIFE": "02-b", "BENCH_BASE_URL": "http://127.0.0.1:1", "BENCH_VERDICT": "ok", "BENCH_RUN_ID": "run", "BENCH_SCENARIO": sc.Name,
+			"BENCH_LEVEL": "step", "BENCH_PHASE": "after", "BENCH_STEP": "b_c2_r1", "BENCH_VARIANT": "b",
+			"BENCH_POINT": "c2", "BENCH_REPEAT": "1",
+			"BENCH_ATTEMPT": "1", "BENCH_LIFE": "02-b", "BENCH_BASE_URL": "http://127.0.0.1:1", "BENCH_VERDICT": "ok",
+			"BENCH_RUN_ID": "run", "BENCH_SCENARIO": sc.Name,
 		} {
 			if vars[name] != want {
 				t.Errorf("%s = %q after a step, want %q", name, vars[name], want)
@@ -225,7 +261,8 @@ func TestInterruptDuringHooks(t *testing.T) {
 				t.Errorf("interrupt in %s: ended by %v, want interrupted", at, outcome.Ended)
 			}
 			story := strings.Join(w.story, ", ")
-			if strings.Contains(story, "has ended") || !strings.Contains(story, "undo r1") || strings.Contains(story, "launch 02-b") {
+			if strings.Contains(story, "has ended") || !strings.Contains(story, "undo r1") || strings.Contains(story,
+				"launch 02-b") {
 				t.Errorf("interrupt in %s: story = %s, want undos and nothing new", at, story)
 			}
 			if open := hooks.OpenUndos(run.Events); len(open) > 0 {

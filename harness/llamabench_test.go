@@ -21,9 +21,10 @@ import (
 
 // printed is a line of llama-bench's output.
 func printed(prompt, generated int, build string, rate float64) string {
-	return fmt.Sprintf(`{"build_commit": %q, "build_number": 1, "cpu_info": "c", "gpu_info": "g", "backends": "ROCm", "model_filename": "/m/a.gguf", `+
-		`"model_type": "llama 7B Q8_0", "model_size": 7000, "model_n_params": 6000, "n_batch": 2048, "n_ubatch": 512, "n_threads": 8, "n_gpu_layers": 99, `+
-		`"flash_attn": 1, "n_prompt": %d, "n_gen": %d, "n_depth": 0, "avg_ts": %g, "stddev_ts": 1.5, "samples_ns": [1000000000, 2000000000]}`+"\n", build, prompt, generated, rate)
+	return fmt.Sprintf(
+		`{"build_commit": %q, "build_number": 1, "cpu_info": "c", "gpu_info": "g", "backends": "ROCm", "model_filename": "/m/a.gguf", `+
+			`"model_type": "llama 7B Q8_0", "model_size": 7000, "model_n_params": 6000, "n_batch": 2048, "n_ubatch": 512, "n_threads": 8, "n_gpu_layers": 99, `+
+			`"flash_attn": 1, "n_prompt": %d, "n_gen": %d, "n_depth": 0, "avg_ts": %g, "stddev_ts": 1.5, "samples_ns": [1000000000, 2000000000]}`+"\n", build, prompt, generated, rate)
 }
 
 const bothTests = "load_backend: loaded ROCm backend\n"
@@ -79,7 +80,10 @@ func (p *programs) Start(_ context.Context, kind engines.Kind, spec recipe.Spec)
 	if err := os.WriteFile(spec.LogPath, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
-	prog := &fakeProgram{of: p, info: results.Server{Launcher: kind.Name, Life: spec.Life, Argv: command.Argv}, done: make(chan struct{}), stopped: make(chan struct{})}
+	prog := &fakeProgram{
+		of: p, info: results.Server{Launcher: kind.Name, Life: spec.Life, Argv: command.Argv},
+		done: make(chan struct{}), stopped: make(chan struct{}),
+	}
 	if p.fails != nil {
 		prog.failure = p.fails(n)
 	}
@@ -99,10 +103,16 @@ func (p *programs) Start(_ context.Context, kind engines.Kind, spec recipe.Spec)
 
 func benchScenario(change func(*scenarios.Scenario)) *scenarios.Scenario {
 	variant := func(name string) scenarios.Variant {
-		return scenarios.Variant{Name: name, Server: scenarios.Server{Launcher: "llamacpp", Host: "127.0.0.1", Replicas: 1}}
+		return scenarios.Variant{Name: name, Server: scenarios.Server{
+			Launcher: "llamacpp",
+			Host:     "127.0.0.1", Replicas: 1,
+		}}
 	}
 	sc := &scenarios.Scenario{
-		Name: "t", Dir: "/", Method: scenarios.LlamaBench, Variants: []scenarios.Variant{variant("plain"), variant("blaslt")}, Points: []scenarios.Load{{Label: "all"}},
+		Name: "t", Dir: "/", Method: scenarios.LlamaBench, Variants: []scenarios.Variant{
+			variant("plain"),
+			variant("blaslt"),
+		}, Points: []scenarios.Load{{Label: "all"}},
 		Repeats: 1, Order: scenarios.Interleaved, Restart: scenarios.RestartNever, OnFailure: scenarios.Continue,
 		LlamaBench: scenarios.LlamaBenchRun{
 			Binary: []string{"/bin/llama-bench"}, Models: []string{"/m/a.gguf"}, Repetitions: 2,
@@ -130,15 +140,20 @@ func TestLlamaBench(t *testing.T) {
 		if got, want := verdicts(run), []string{"plain_all_r1 ok", "blaslt_all_r1 ok"}; !slices.Equal(got, want) {
 			t.Fatalf("verdicts = %q, want %q: %v", got, want, run.Steps[0].Result.Failure)
 		}
-		if got, want := strings.Join(p.story, ", "), "start 01-plain, stop 01-plain, start 02-blaslt, stop 02-blaslt"; got != want {
+		if got, want := strings.Join(p.story, ", "),
+			"start 01-plain, stop 01-plain, start 02-blaslt, stop 02-blaslt"; got != want {
 			t.Errorf("story = %s, want %s", got, want)
 		}
 		result := run.Steps[0].Result
 		var rows []string
 		for _, row := range result.LlamaBench {
-			rows = append(rows, fmt.Sprintf("%s %s %g sd %g of %v, fa %s, %d B, %s", row.Test, row.Build, row.TokensPerS, *row.TokensPerSD, row.SamplesS, row.FlashAttn, row.SizeBytes, row.Model))
+			rows = append(rows, fmt.Sprintf("%s %s %g sd %g of %v, fa %s, %d B, %s", row.Test, row.Build,
+				row.TokensPerS, *row.TokensPerSD, row.SamplesS, row.FlashAttn, row.SizeBytes, row.Model))
 		}
-		want := []string{"pp512 abc (1) 900 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0", "tg128 abc (1) 40 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0"}
+		want := []string{
+			"pp512 abc (1) 900 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0",
+			"tg128 abc (1) 40 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0",
+		}
 		if !slices.Equal(rows, want) {
 			t.Errorf("rows =\n %s, want\n %s", strings.Join(rows, "\n "), strings.Join(want, "\n "))
 		}
@@ -146,11 +161,13 @@ func TestLlamaBench(t *testing.T) {
 		if s.Version != "abc (1)" || s.Model != "a" || s.Life != "01-plain" || s.Launcher != "llama-bench" {
 			t.Errorf("server = %+v", s)
 		}
-		if got, want := strings.Join(s.Argv, " "), "/bin/llama-bench -m /m/a.gguf --n-prompt 512 --n-gen 128 -r 2 -o jsonl"; got != want {
+		if got, want := strings.Join(s.Argv, " "),
+			"/bin/llama-bench -m /m/a.gguf --n-prompt 512 --n-gen 128 -r 2 -o jsonl"; got != want {
 			t.Errorf("argv = %s, want %s", got, want)
 		}
 		if result.Figures != nil || result.Client != nil || result.Asked.NumPrompts != 0 {
-			t.Errorf("figures %v, client %v, asked %+v of a step without requests", result.Figures, result.Client, result.Asked)
+			t.Errorf("figures %v, client %v, asked %+v of a step without requests", result.Figures,
+				result.Client, result.Asked)
 		}
 		if p.specs[1].Env["ROCBLAS_USE_HIPBLASLT"] != "1" || p.specs[0].Env["ROCBLAS_USE_HIPBLASLT"] != "" {
 			t.Errorf("env = %v and %v, want the switch in the second alone", p.specs[0].Env, p.specs[1].Env)
@@ -181,7 +198,9 @@ func TestLlamaBenchGoesWrong(t *testing.T) {
 	}{
 		{
 			name: "after a test it has no memory", p: &programs{
-				fails: func(n int) *results.Failure { return first(n, oom) }, print: func(int, recipe.Spec) string { return printed(512, 0, "abc", 900) + "error\n" },
+				fails: func(n int) *results.Failure { return first(n, oom) }, print: func(int, recipe.Spec) string {
+					return printed(512, 0, "abc", 900) + "error\n"
+				},
 			},
 			want: "failed out-of-memory", rows: 1, story: "start 01-plain, stop 01-plain",
 		},
@@ -196,20 +215,27 @@ func TestLlamaBenchGoesWrong(t *testing.T) {
 			want:   "failed binary-not-found", story: "start 01-plain",
 		},
 		{
-			name: "it says nothing and ends well", p: &programs{print: func(int, recipe.Spec) string { return "usage\n" }},
+			name: "it says nothing and ends well",
+			p:    &programs{print: func(int, recipe.Spec) string { return "usage\n" }},
 			want: "failed protocol", says: "printed no result", story: "start 01-plain, stop 01-plain",
 		},
 		{
-			name: "its time is up", p: &programs{takes: time.Hour}, change: func(sc *scenarios.Scenario) { sc.StepDeadline = time.Minute },
+			name: "its time is up", p: &programs{takes: time.Hour}, change: func(sc *scenarios.Scenario) {
+				sc.StepDeadline = time.Minute
+			},
 			want: "failed deadline", rows: 2, story: "start 01-plain, stop 01-plain",
 		},
 		{
-			name: "an exit is tried again", p: &programs{fails: func(n int) *results.Failure { return first(n, results.Failf(results.FailExited, "code 139")) }},
+			name: "an exit is tried again", p: &programs{fails: func(n int) *results.Failure {
+				return first(n, results.Failf(results.FailExited, "code 139"))
+			}},
 			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
 			want:   "ok", rows: 2, story: "start 01-plain, stop 01-plain, start 01-plain.2, stop 01-plain.2",
 		},
 		{
-			name: "a flag that it does not know is not", p: &programs{fails: func(n int) *results.Failure { return first(n, flag) }, print: func(n int, _ recipe.Spec) string {
+			name: "a flag that it does not know is not", p: &programs{fails: func(n int) *results.Failure {
+				return first(n, flag)
+			}, print: func(n int, _ recipe.Spec) string {
 				return map[bool]string{true: "usage", false: printed(512, 0, "abc", 1)}[n == 1]
 			}},
 			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
@@ -264,7 +290,10 @@ func TestLlamaBenchNotProvenGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &programs{stops: results.Failf(results.FailNoProof, "memory is not free")}
 		run, _ := p.run(t.Context(), t, benchScenario(nil))
-		if got, want := verdicts(run), []string{"plain_all_r1 ok", "blaslt_all_r1 not run not-stopped"}; !slices.Equal(got, want) {
+		if got, want := verdicts(run), []string{
+			"plain_all_r1 ok",
+			"blaslt_all_r1 not run not-stopped",
+		}; !slices.Equal(got, want) {
 			t.Errorf("verdicts = %q, want %q", got, want)
 		}
 	})
@@ -282,7 +311,10 @@ func TestLlamaBenchInterruptedAndResumed(t *testing.T) {
 					cancel(results.Failf(results.FailInterrupted, "stopped by SIGINT"))
 				}()
 				run, w := p.run(ctx, t, sc)
-				if got, want := verdicts(run), []string{"plain_all_r1 ok", "plain_all_r2 failed interrupted"}; !slices.Equal(got, want) {
+				if got, want := verdicts(run), []string{
+					"plain_all_r1 ok",
+					"plain_all_r2 failed interrupted",
+				}; !slices.Equal(got, want) {
 					t.Fatalf("verdicts = %q, want %q", got, want)
 				}
 				if rows := run.Steps[1].Result.LlamaBench; len(rows) != 1 {
@@ -316,9 +348,14 @@ func TestLlamaBenchIsWatched(t *testing.T) {
 		w.gpus.began = time.Now()
 		w.runner = func(r *Runner) {
 			r.Programs, r.Telemetry = p, w.gpus
-			r.Machine.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
+			r.Machine.Devices = []device.Device{
+				{Index: 0, Vendor: device.AMD, UUID: "GPU-a"},
+				{Index: 1, Vendor: device.AMD, UUID: "GPU-b"},
+			}
 		}
-		run, _ := w.world.run(t.Context(), t, benchScenario(func(sc *scenarios.Scenario) { sc.Variants = sc.Variants[:1] }))
+		run, _ := w.world.run(t.Context(), t, benchScenario(func(sc *scenarios.Scenario) {
+			sc.Variants = sc.Variants[:1]
+		}))
 		tel := run.Steps[0].Result.Telemetry
 		if tel == nil || len(tel.GPUs) != 2 {
 			t.Fatalf("telemetry = %+v, want two GPUs", tel)
@@ -332,7 +369,10 @@ func TestLlamaBenchIsWatched(t *testing.T) {
 func TestLlamaBenchPlan(t *testing.T) {
 	sc := benchScenario(func(sc *scenarios.Scenario) {
 		sc.LlamaBench.Models = []string{"/m/a.gguf", "/m/b.gguf"}
-		sc.Variants[0].Server.Args = []scenarios.Arg{{Name: "n_prompt", Value: []any{"512", "1024"}}, {Name: "fa", Value: []any{"0", "1"}}}
+		sc.Variants[0].Server.Args = []scenarios.Arg{
+			{Name: "n_prompt", Value: []any{"512", "1024"}},
+			{Name: "fa", Value: []any{"0", "1"}},
+		}
 	})
 	p, err := plan.New(sc, plan.Machine{Self: "/bench"})
 	if err != nil {

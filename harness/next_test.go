@@ -27,7 +27,9 @@ type curveDriver struct {
 	tokens *float64 // that the servers have counted
 }
 
-func (d *curveDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *curveDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	d.passes++
 	report := results.ClientReport{DurationS: 1}
 	if d.passes == d.cut {
@@ -44,8 +46,10 @@ func (d *curveDriver) Run(_ context.Context, o load.Options, prompts []load.Prom
 		sent, in, out := 0.0, 8, 4
 		*d.tokens += float64(out)
 		rec := results.Record{
-			Index: i, SentS: &sent, EndS: first + 1, ChunkS: []float64{first, first + 0.1, first + 0.2, first + 0.3}, ChunkKinds: "tttt", AskedOutputTokens: 4,
-			LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage, FinishReason: "length",
+			Index: i, SentS: &sent, EndS: first + 1, ChunkS: []float64{first, first + 0.1, first + 0.2, first + 0.3},
+			ChunkKinds: "tttt", AskedOutputTokens: 4,
+			LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage,
+			FinishReason: "length",
 		}
 		if err := emit(rec); err != nil {
 			return report, err
@@ -125,10 +129,12 @@ func TestNext(t *testing.T) {
 			// Of the second repeat the first load is what the first has found.
 			"search", searchScenario(), nil,
 			"1 4 16 64 32 23 19 21 20 20 21, 1 4 16 64 32 23 19 21 20 20 21, 20 22 21 20 21, 20 22 21 20 21",
-			4*12 - 2*11 - 2*5, "the search of repeat 1 of a ended after 11 steps: 20 met the targets and 21 missed them",
+			4*12 - 2*11 - 2*5,
+			"the search of repeat 1 of a ended after 11 steps: 20 met the targets and 21 missed them",
 		},
 		{
-			"prune", pruneScenario(), nil, "1 4 8, 1 4 8, 1 4 8, 1 4 8", 4, "c8 was overloaded in repeat 1: p99_ttft_ms is 80, > 50",
+			"prune", pruneScenario(), nil, "1 4 8, 1 4 8, 1 4 8, 1 4 8", 4,
+			"c8 was overloaded in repeat 1: p99_ttft_ms is 80, > 50",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,8 +144,10 @@ func TestNext(t *testing.T) {
 			if got := strings.Trim(fmt.Sprint(d.loads), "[]"); got != strings.Join(want, " ") {
 				t.Errorf("loads = %s, want %s", got, tt.loads)
 			}
-			if outcome.NotNeeded != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+outcome.Failed > 0 || len(run.NotNeeded) != tt.spared || len(run.Steps) != len(want) {
-				t.Errorf("outcome = %+v, %d steps and %d spared in the folder, want %d and %d", outcome, len(run.Steps), len(run.NotNeeded), len(want), tt.spared)
+			if outcome.NotNeeded != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+
+				outcome.Failed > 0 || len(run.NotNeeded) != tt.spared || len(run.Steps) != len(want) {
+				t.Errorf("outcome = %+v, %d steps and %d spared in the folder, want %d and %d", outcome, len(run.Steps),
+					len(run.NotNeeded), len(want), tt.spared)
 			}
 			if !NewResume(run, false).Done(run) || !NewResume(run, true).Done(run) {
 				t.Error("the run is not done, want nothing to resume")
@@ -184,7 +192,10 @@ func TestUntil(t *testing.T) {
 // TestResumeDecidesAlike cuts runs off at every pass: with what they do after
 // that they have done what a run in one go does.
 func TestResumeDecidesAlike(t *testing.T) {
-	for name, sc := range map[string]func() *scenarios.Scenario{"search": searchScenario, "until": untilScenario, "prune": pruneScenario} {
+	for name, sc := range map[string]func() *scenarios.Scenario{
+		"search": searchScenario, "until": untilScenario,
+		"prune": pruneScenario,
+	} {
 		t.Run(name, func(t *testing.T) {
 			ttft := func(c int) float64 { return 0.01 * float64(c) }
 			whole := &curveDriver{ttft: ttft}
@@ -197,7 +208,8 @@ func TestResumeDecidesAlike(t *testing.T) {
 				if loads := slices.Concat(first.loads, second.loads); !slices.Equal(loads, whole.loads) {
 					t.Errorf("cut at pass %d: loads %v, want %v", cut, loads, whole.loads)
 				}
-				if got.NotNeeded != want.NotNeeded || len(run.Steps) != len(once.Steps) || !NewResume(run, false).Done(run) {
+				if got.NotNeeded != want.NotNeeded || len(run.Steps) != len(once.Steps) || !NewResume(run,
+					false).Done(run) {
 					t.Errorf("cut at pass %d: outcome %+v, want %+v", cut, got, want)
 				}
 			}
@@ -214,7 +226,8 @@ func TestRetriedStepReopensRounds(t *testing.T) {
 	if len(run.NotNeeded) != 4 {
 		t.Fatalf("%d steps were not needed, want 4", len(run.NotNeeded))
 	}
-	run.Steps[0].Result.Verdict, run.Steps[0].Result.Failure = results.Failed, results.Failf(results.FailExited, "ended")
+	run.Steps[0].Result.Verdict, run.Steps[0].Result.Failure = results.Failed,
+		results.Failf(results.FailExited, "ended")
 	again := NewResume(run, true)
 	if again.Done(run) || again.Keeps(run.NotNeeded[0].Result.Step.ID) || !NewResume(run, false).Done(run) {
 		t.Error("NewResume keeps steps that were not needed although one before them is run again")
@@ -257,8 +270,10 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 		}
 		last := plan.Lives[len(plan.Lives)-1]
 		got := last.Steps[len(last.Steps)-1]
-		if n := len(plan.Refs()); n != tt.steps || plan.LeastSteps != tt.least || got.Decided != tt.decided || plan.LeastS > plan.EstimateS {
-			t.Errorf("%s: %d steps, at least %d (%.0f of %.0f s), decided %q, want %d, %d, %q", tt.name, n, plan.LeastSteps, plan.LeastS, plan.EstimateS, got.Decided, tt.steps, tt.least, tt.decided)
+		if n := len(plan.Refs()); n != tt.steps || plan.LeastSteps != tt.least || got.Decided != tt.decided ||
+			plan.LeastS > plan.EstimateS {
+			t.Errorf("%s: %d steps, at least %d (%.0f of %.0f s), decided %q, want %d, %d, %q", tt.name, n,
+				plan.LeastSteps, plan.LeastS, plan.EstimateS, got.Decided, tt.steps, tt.least, tt.decided)
 		}
 	}
 }

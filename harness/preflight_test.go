@@ -67,12 +67,38 @@ func TestWhoAnswers(t *testing.T) {
 		drives   int
 	}{
 		{"the same", "simulator", []endpoint.Identity{q8}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
-		{"another file before the second step", "simulator", []endpoint.Identity{q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 failed wrong-model"}, 1},
-		{"another name in the list", "simulator", []endpoint.Identity{other}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 0},
-		{"a server of ours is not asked after a step", "simulator", []endpoint.Identity{q8, q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
-		{"one of others is", "external", []endpoint.Identity{q8, q4, q8}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 ok"}, 2},
-		{"a newer version after the step", "external", []endpoint.Identity{q8, newer}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 1},
-		{"what is not told is no change", "external", []endpoint.Identity{q8, {Model: "m", Listed: true}}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+		{
+			"another file before the second step", "simulator",
+			[]endpoint.Identity{q8, q4},
+			[]string{"a_c1_r1 ok", "a_c2_r1 failed wrong-model"},
+			1,
+		},
+		{"another name in the list", "simulator", []endpoint.Identity{other}, []string{
+			"a_c1_r1 failed wrong-model",
+			"a_c2_r1 failed wrong-model",
+		}, 0},
+		{
+			"a server of ours is not asked after a step", "simulator",
+			[]endpoint.Identity{q8, q8, q4},
+			[]string{"a_c1_r1 ok", "a_c2_r1 ok"},
+			2,
+		},
+		{"one of others is", "external", []endpoint.Identity{q8, q4, q8}, []string{
+			"a_c1_r1 failed wrong-model",
+			"a_c2_r1 ok",
+		}, 2},
+		{
+			"a newer version after the step", "external",
+			[]endpoint.Identity{q8, newer},
+			[]string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"},
+			1,
+		},
+		{
+			"what is not told is no change", "external",
+			[]endpoint.Identity{q8, {Model: "m", Listed: true}},
+			[]string{"a_c1_r1 ok", "a_c2_r1 ok"},
+			2,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

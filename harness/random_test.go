@@ -94,7 +94,9 @@ func (d *drawn) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec)
 	return server, nil
 }
 
-func (d *drawn) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *drawn) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport,
+	error,
+) {
 	d.moment()
 	d.drives[d.step.ID]++
 	report := results.ClientReport{DurationS: 1 + 0.02*float64(d.draw(5, d.step.ID))}
@@ -107,9 +109,11 @@ func (d *drawn) Run(ctx context.Context, o load.Options, prompts []load.Prompt, 
 		sent, in, out := 0.0, 8, 4
 		d.tokens += float64(out)
 		rec := results.Record{
-			Index: i, SentS: &sent, EndS: first + 1, ChunkS: []float64{first, first + 0.1, first + 0.2, first + 0.3}, ChunkKinds: "tttt",
-			AskedOutputTokens: 4, LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage,
-			FinishReason: "length",
+			Index: i, SentS: &sent, EndS: first + 1, ChunkS: []float64{first, first + 0.1, first + 0.2, first + 0.3},
+			ChunkKinds:        "tttt",
+			AskedOutputTokens: 4, LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out,
+			OutputTokensSource: results.CountUsage,
+			FinishReason:       "length",
 		}
 		if err := emit(rec); err != nil {
 			return report, err
@@ -131,7 +135,10 @@ func (d *drawn) observe(u status.Update) {
 // drawScenario is one of all that a plan can be made of.
 func drawScenario(rng *rand.Rand) *scenarios.Scenario {
 	orders := []scenarios.Order{scenarios.Interleaved, scenarios.Grouped, scenarios.Shuffled}
-	restarts := []scenarios.Restart{scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint, scenarios.RestartStep}
+	restarts := []scenarios.Restart{
+		scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
+		scenarios.RestartStep,
+	}
 	sc := testScenario(orders[rng.IntN(len(orders))], restarts[rng.IntN(len(restarts))])
 	sc.Repeats, sc.Retries, sc.Seed = 1+rng.IntN(3), 1+rng.IntN(2), rng.Uint64()
 	if rng.IntN(3) == 0 {
@@ -159,7 +166,8 @@ func drawScenario(rng *rand.Rand) *scenarios.Scenario {
 	case 2:
 		condition.Op = "<="
 		sc.Search = scenarios.Search{
-			Metric: scenarios.SearchConcurrency, From: 1, To: 16, Steps: 5, Tolerance: 0.1, SLO: []scenarios.Condition{condition},
+			Metric: scenarios.SearchConcurrency, From: 1, To: 16, Steps: 5, Tolerance: 0.1,
+			SLO: []scenarios.Condition{condition},
 		}
 		sc.Points = nil
 		for i := range sc.Search.Steps {
@@ -181,14 +189,18 @@ func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Fol
 		t.Fatal(err)
 	}
 	defer func() { _ = journal.Close() }()
-	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: p.Refs(), Search: plan.SearchPolicy(sc)}
+	manifest := results.Manifest{
+		Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: p.Refs(),
+		Search: plan.SearchPolicy(sc),
+	}
 	if err := folder.WriteManifest(manifest); from == nil && err != nil {
 		t.Fatal(err)
 	}
 
 	d.from = folder.Dir()
 	r := &Runner{
-		Scenario: sc, Plan: p, Machine: plan.Machine{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: d, Driver: d,
+		Scenario: sc, Plan: p, Machine: plan.Machine{Self: "/bench"}, Folder: folder, Journal: journal,
+		Launcher: d, Driver: d,
 		Resume: from, RunID: "run", Observe: d.observe,
 	}
 	if _, err := r.Run(t.Context()); err != nil {
@@ -287,7 +299,8 @@ func TestKilledRunsComeToTheSameEnd(t *testing.T) {
 
 				checkFinal(t, got)
 				if diff := cmp.Diff(shape(want), shape(got)); diff != "" {
-					t.Errorf("killed at moment %d of %d, the run ends otherwise (-in one go +resumed):\n%s", whole.killAt, whole.moments, diff)
+					t.Errorf("killed at moment %d of %d, the run ends otherwise (-in one go +resumed):\n%s",
+						whole.killAt, whole.moments, diff)
 				}
 				for id, n := range second.drives {
 					if resume.Keeps(id) {

@@ -133,7 +133,12 @@ func TestNewResumeAfterKill(t *testing.T) {
 		begun   int
 		earlier []results.FailureClass
 	}{
-		{"never begun", results.Step{State: results.StepPending, Result: ok(1, results.NotRun, exited)}, nil, false, 0, 0, nil},
+		{
+			"never begun",
+			results.Step{State: results.StepPending, Result: ok(1, results.NotRun, exited)},
+			nil,
+			false, 0, 0, nil,
+		},
 		{
 			"killed in the first attempt",
 			results.Step{State: results.StepInterrupted, Attempt: 1, Open: 1, Result: ok(1, results.NotRun, exited)},
@@ -227,13 +232,19 @@ func TestResumeWithAnotherEngine(t *testing.T) {
 					t.Errorf("story = %s, want %s", got, tt.story)
 				}
 				second, third := run.Steps[1].Result, run.Steps[2].Result
-				if want := []string{"kernel: other", `engine version of variant a: "0.9.1", at the start "0.9.0"`}; tt.allowed && !slices.Equal(second.Changes, want) {
+				if want := []string{
+					"kernel: other",
+					`engine version of variant a: "0.9.1", at the start "0.9.0"`,
+				}; tt.allowed &&
+					!slices.Equal(second.Changes, want) {
 					t.Errorf("changes of the step = %q, want %q", second.Changes, want)
 				}
 				if want := []string{"kernel: other"}; !slices.Equal(third.Changes, want) {
 					t.Errorf("changes of a variant that ran for the first time = %q, want %q", third.Changes, want)
 				}
-				warned := slices.ContainsFunc(third.Warnings, func(w results.Warning) bool { return w.Code == results.WarnChanged })
+				warned := slices.ContainsFunc(third.Warnings, func(w results.Warning) bool {
+					return w.Code == results.WarnChanged
+				})
 				if !warned {
 					t.Errorf("no warning %s in %v", results.WarnChanged, third.Warnings)
 				}
@@ -246,7 +257,8 @@ func TestResumeWithAnotherEngine(t *testing.T) {
 // hour that winter time repeats.
 func TestByStart(t *testing.T) {
 	order := []string{
-		"2026-10-25T00:30:00Z", "2026-10-25T02:45:00+02:00", "2026-10-25T02:15:00+01:00", "2026-10-24T21:00:00-05:00", "",
+		"2026-10-25T00:30:00Z", "2026-10-25T02:45:00+02:00", "2026-10-25T02:15:00+01:00",
+		"2026-10-24T21:00:00-05:00", "",
 	}
 	var steps []results.Step
 	for _, at := range []int{4, 3, 2, 1, 0} {

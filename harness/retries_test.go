@@ -53,8 +53,10 @@ func TestResumeRunsTheAttemptThatIsDue(t *testing.T) {
 				w.launch, w.drive = nil, nil
 				run, _ := w.resume(t.Context(), t, sc, before.Dir, nil)
 				result := run.Steps[0].Result
-				if got := verdicts(run); got[0] != "a_c1_r1 ok" || result.Step.Attempt != 2 || len(result.Earlier) != 1 {
-					t.Errorf("%q, attempt %d after %d, want ok at the second", got, result.Step.Attempt, len(result.Earlier))
+				if got := verdicts(run); got[0] != "a_c1_r1 ok" || result.Step.Attempt != 2 ||
+					len(result.Earlier) != 1 {
+					t.Errorf("%q, attempt %d after %d, want ok at the second", got, result.Step.Attempt,
+						len(result.Earlier))
 				}
 			})
 		})
@@ -157,7 +159,8 @@ func TestServingDoesNotRetryInVain(t *testing.T) {
 			return nil
 		}}
 		run, _ := w.run(t.Context(), t, sc)
-		if got, want := verdicts(run), []string{"a_c1_r1 failed context-too-small", "a_c2_r1 ok"}; !slices.Equal(got, want) {
+		if got, want := verdicts(run), []string{"a_c1_r1 failed context-too-small", "a_c2_r1 ok"}; !slices.Equal(got,
+			want) {
 			t.Errorf("verdicts = %q, want %q", got, want)
 		}
 		if w.launches != 1 {
@@ -187,7 +190,9 @@ func TestBudgetCountsOnlyWhatRuns(t *testing.T) {
 		},
 		{
 			name: "a variant that does not start", deadline: 5 * time.Hour, each: time.Hour,
-			scenario: func() *scenarios.Scenario { return testScenario(scenarios.Interleaved, scenarios.RestartVariant) },
+			scenario: func() *scenarios.Scenario {
+				return testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+			},
 			launch: func(_ int, spec recipe.Spec) error {
 				if spec.Model == "m-b" {
 					return results.Failf(results.FailBadFlag, "--x")
@@ -226,15 +231,22 @@ func TestOutcomeCountsOpenSteps(t *testing.T) {
 		open   int
 	}{
 		{name: "nothing ended it", world: &world{}},
-		{name: "the last server cannot be proven gone", ended: results.FailNoProof, world: &world{stopErr: noProof}, change: func(sc *scenarios.Scenario) {
-			sc.Variants = sc.Variants[:1]
-		}},
-		{name: "one of several cannot", ended: results.FailNoProof, world: &world{stopErr: noProof}, open: 2},
-		{name: "the run's deadline", ended: results.FailDeadline, world: &world{drive: hangAt(2)}, open: 3, change: func(sc *scenarios.Scenario) {
-			sc.RunDeadline = time.Hour
-		}},
 		{
-			name: "a variant was given up", world: &world{drive: dieAt(1, results.Failf(results.FailExited, "exit code 0"))},
+			name: "the last server cannot be proven gone", ended: results.FailNoProof, world: &world{stopErr: noProof},
+			change: func(sc *scenarios.Scenario) {
+				sc.Variants = sc.Variants[:1]
+			},
+		},
+		{name: "one of several cannot", ended: results.FailNoProof, world: &world{stopErr: noProof}, open: 2},
+		{
+			name: "the run's deadline", ended: results.FailDeadline, world: &world{drive: hangAt(2)}, open: 3,
+			change: func(sc *scenarios.Scenario) {
+				sc.RunDeadline = time.Hour
+			},
+		},
+		{
+			name: "a variant was given up", world: &world{drive: dieAt(1, results.Failf(results.FailExited,
+				"exit code 0"))},
 			change: func(sc *scenarios.Scenario) { sc.OnFailure = scenarios.SkipVariant },
 		},
 	} {
@@ -246,7 +258,8 @@ func TestOutcomeCountsOpenSteps(t *testing.T) {
 					c.change(sc)
 				}
 				_, outcome := c.world.run(t.Context(), t, sc)
-				if ended := outcome.Ended; (ended == nil) != (c.ended == "") || ended != nil && ended.Class != c.ended || outcome.Open != c.open {
+				if ended := outcome.Ended; (ended == nil) != (c.ended == "") || ended != nil &&
+					ended.Class != c.ended || outcome.Open != c.open {
 					t.Errorf("ended by %v, %d steps open, want %q and %d", outcome.Ended, outcome.Open, c.ended, c.open)
 				}
 			})
@@ -258,7 +271,12 @@ func TestOutcomeCountsOpenSteps(t *testing.T) {
 func TestHaltKeepsTheGravestCause(t *testing.T) {
 	user, disk := results.Failf(results.FailInterrupted, "stopped by the user"), results.Failf(results.FailDisk, "full")
 	gone := results.Failf(results.FailNoProof, "pid 7 is still there")
-	for _, order := range [][]*results.Failure{{user, disk, gone}, {gone, disk, user}, {disk, gone, user}, {gone, user, disk}} {
+	for _, order := range [][]*results.Failure{
+		{user, disk, gone},
+		{gone, disk, user},
+		{disk, gone, user},
+		{gone, user, disk},
+	} {
 		var h halt
 		for _, why := range order {
 			h.set(why)

@@ -137,8 +137,10 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 	}
 
 	n.ledger.end(n.blocked(ctx, -1))
-	return n.ledger.outcome, n.record.appendEvent(results.Event{Kind: results.RunFinished,
-		Failure: n.ledger.outcome.Ended})
+	return n.ledger.outcome, n.record.appendEvent(results.Event{
+		Kind:    results.RunFinished,
+		Failure: n.ledger.outcome.Ended,
+	})
 }
 
 // limited ends the context when the run has had its time: that of its deadline, or

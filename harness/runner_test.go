@@ -125,8 +125,12 @@ func (w *world) Launch(_ context.Context, _ engines.Kind, spec recipe.Spec) (ste
 		}
 	}
 	s := &fakeServer{
-		info: results.Server{Launcher: spec.Launcher, Life: spec.Life, Model: spec.Model, Version: w.version, BaseURL: "http://127.0.0.1:1", Simulated: true},
-		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens, resetErr: w.resetErr, extra: map[string]float64{},
+		info: results.Server{
+			Launcher: spec.Launcher, Life: spec.Life, Model: spec.Model, Version: w.version,
+			BaseURL: "http://127.0.0.1:1", Simulated: true,
+		},
+		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens, resetErr: w.resetErr,
+		extra: map[string]float64{},
 	}
 	if w.counted {
 		s.extra[engines.PrefixQueries], s.extra[engines.PrefixHits] = 0, 0
@@ -136,7 +140,9 @@ func (w *world) Launch(_ context.Context, _ engines.Kind, spec recipe.Spec) (ste
 }
 
 // Run answers every prompt in a second, four tokens each.
-func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport,
+	error,
+) {
 	w.drives++
 	w.options = append(w.options, o)
 	report := results.ClientReport{DurationS: 1}
@@ -156,8 +162,10 @@ func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, 
 		sent, in, out := 0.0, 8, 4
 		w.tokens += float64(out)
 		rec := results.Record{
-			Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{0.25, 0.5, 0.75, 1}, ChunkKinds: "tttt", AskedOutputTokens: 4,
-			LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage, FinishReason: "length",
+			Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{0.25, 0.5, 0.75, 1}, ChunkKinds: "tttt",
+			AskedOutputTokens: 4,
+			LocalInputTokens:  &in, InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage,
+			FinishReason: "length",
 		}
 		if err := emit(rec); err != nil {
 			return report, err
@@ -183,7 +191,10 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 		t.Fatal(err)
 	}
 	defer func() { _ = journal.Close() }()
-	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: p.Refs(), Search: plan.SearchPolicy(sc)}
+	manifest := results.Manifest{
+		Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: p.Refs(),
+		Search: plan.SearchPolicy(sc),
+	}
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +202,9 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 }
 
 // resume goes on with a run in its folder.
-func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario, dir string, change func(*Resume)) (*results.Run, Outcome) {
+func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario, dir string,
+	change func(*Resume),
+) (*results.Run, Outcome) {
 	t.Helper()
 	folder, err := store.Open(dir)
 	if err != nil {
@@ -217,10 +230,13 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 	return w.carryOut(ctx, t, sc, plan, folder, journal, going)
 }
 
-func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, p *plan.Plan, folder *store.Folder, journal *store.Journal, going *Resume) (*results.Run, Outcome) {
+func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, p *plan.Plan, folder *store.Folder,
+	journal *store.Journal, going *Resume,
+) (*results.Run, Outcome) {
 	t.Helper()
 	r := &Runner{
-		Scenario: sc, Plan: p, Machine: plan.Machine{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
+		Scenario: sc, Plan: p, Machine: plan.Machine{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w,
+		Driver: w, Resume: going, Free: w.free,
 		RunID: "run",
 	}
 	if w.hooks != nil {
@@ -263,8 +279,9 @@ func TestRunnerVerdicts(t *testing.T) {
 		story  string
 	}{
 		{
-			name: "all goes well",
-			want: []string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"}, story: "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
+			name:  "all goes well",
+			want:  []string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story: "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
 		},
 		{
 			name:  "a variant that does not start is failed and the next one runs",
@@ -283,8 +300,11 @@ func TestRunnerVerdicts(t *testing.T) {
 			name:   "a flag that the server does not know is not tried again",
 			change: func(sc *scenarios.Scenario) { sc.Retries = 3 },
 			world:  &world{launch: failLaunches(results.Failf(results.FailBadFlag, "--x"), 1)},
-			want:   []string{"a_c1_r1 failed unsupported-flag", "a_c2_r1 failed unsupported-flag", "b_c1_r1 ok", "b_c2_r1 ok"},
-			story:  "launch 01-a, launch 02-b, stop 02-b",
+			want: []string{
+				"a_c1_r1 failed unsupported-flag", "a_c2_r1 failed unsupported-flag", "b_c1_r1 ok",
+				"b_c2_r1 ok",
+			},
+			story: "launch 01-a, launch 02-b, stop 02-b",
 		},
 		{
 			name:  "a server that dies under load fails its step and is started again for the next",
@@ -303,15 +323,21 @@ func TestRunnerVerdicts(t *testing.T) {
 			name:   "skip-variant leaves out the rest of the variant",
 			change: func(sc *scenarios.Scenario) { sc.OnFailure = scenarios.SkipVariant },
 			world:  &world{drive: dieAt(1, exited)},
-			want:   []string{"a_c1_r1 failed server-exited", "a_c2_r1 not run earlier-failure", "b_c1_r1 ok", "b_c2_r1 ok"},
-			story:  "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
+			want: []string{
+				"a_c1_r1 failed server-exited", "a_c2_r1 not run earlier-failure", "b_c1_r1 ok",
+				"b_c2_r1 ok",
+			},
+			story: "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
 		},
 		{
 			name:   "stop leaves out the rest of the run",
 			change: func(sc *scenarios.Scenario) { sc.OnFailure = scenarios.StopRun },
 			world:  &world{drive: dieAt(1, exited)},
-			want:   []string{"a_c1_r1 failed server-exited", "a_c2_r1 not run earlier-failure", "b_c1_r1 not run earlier-failure", "b_c2_r1 not run earlier-failure"},
-			story:  "launch 01-a, stop 01-a",
+			want: []string{
+				"a_c1_r1 failed server-exited", "a_c2_r1 not run earlier-failure",
+				"b_c1_r1 not run earlier-failure", "b_c2_r1 not run earlier-failure",
+			},
+			story: "launch 01-a, stop 01-a",
 		},
 		{
 			name:  "a server that cannot be proven gone ends the run",
@@ -330,8 +356,11 @@ func TestRunnerVerdicts(t *testing.T) {
 			name:   "the run's deadline leaves out the rest",
 			change: func(sc *scenarios.Scenario) { sc.RunDeadline = time.Hour },
 			world:  &world{drive: hangAt(2)},
-			want:   []string{"a_c1_r1 ok", "a_c2_r1 failed deadline", "b_c1_r1 not run deadline", "b_c2_r1 not run deadline"},
-			story:  "launch 01-a, stop 01-a",
+			want: []string{
+				"a_c1_r1 ok", "a_c2_r1 failed deadline", "b_c1_r1 not run deadline",
+				"b_c2_r1 not run deadline",
+			},
+			story: "launch 01-a, stop 01-a",
 		},
 		{
 			name:   "too many open files fail a step, and nothing else",
@@ -350,7 +379,10 @@ func TestRunnerVerdicts(t *testing.T) {
 			world: &world{drive: func(context.Context, int, *fakeServer) error {
 				return results.Failf(results.FailDisk, "no space left on device")
 			}},
-			want:  []string{"a_c1_r1 failed disk", "a_c2_r1 not run disk", "b_c1_r1 not run disk", "b_c2_r1 not run disk"},
+			want: []string{
+				"a_c1_r1 failed disk", "a_c2_r1 not run disk", "b_c1_r1 not run disk",
+				"b_c2_r1 not run disk",
+			},
 			story: "launch 01-a, stop 01-a",
 		},
 	}
@@ -422,7 +454,10 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
 		sc.Repeats = 1
 		run, outcome := w.run(ctx, t, sc)
-		want := []string{"a_c1_r1 ok", "a_c2_r1 failed interrupted", "b_c1_r1 not run interrupted", "b_c2_r1 not run interrupted"}
+		want := []string{
+			"a_c1_r1 ok", "a_c2_r1 failed interrupted", "b_c1_r1 not run interrupted",
+			"b_c2_r1 not run interrupted",
+		}
 		if got := verdicts(run); !slices.Equal(got, want) {
 			t.Errorf("verdicts = %q, want %q", got, want)
 		}

@@ -16,12 +16,16 @@ func testScenario(order scenarios.Order, restart scenarios.Restart) *scenarios.S
 }
 
 func testVariant(name string) scenarios.Variant {
-	return scenarios.Variant{Name: name, Server: scenarios.Server{Launcher: "simulator", Model: "m-" + name, Host: "127.0.0.1"}}
+	return scenarios.Variant{Name: name, Server: scenarios.Server{
+		Launcher: "simulator", Model: "m-" + name,
+		Host: "127.0.0.1",
+	}}
 }
 
 func testPoint(label string, concurrency int) scenarios.Load {
 	return scenarios.Load{
-		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, Settings: spec.Settings{MaxConcurrency: concurrency},
+		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4,
+		Settings:    spec.Settings{MaxConcurrency: concurrency},
 		RequestRate: inf, Burstiness: 1, InputLen: 8, OutputLen: 4, MinSuccess: 1, Percentiles: []float64{50, 99},
 		Dataset: scenarios.Dataset{Kind: "random", Vary: true},
 	}

@@ -42,7 +42,8 @@ func (w *passWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.S
 	}
 	fake := server.(*fakeServer)
 	fake.info.BaseURL = fmt.Sprintf("http://127.0.0.1:%d", spec.Port)
-	fake.info.Argv, fake.info.Env = []string{"serve", "--port", fmt.Sprint(spec.Port)}, map[string]string{"NO_COLOR": "1"}
+	fake.info.Argv, fake.info.Env = []string{"serve", "--port", fmt.Sprint(spec.Port)},
+		map[string]string{"NO_COLOR": "1"}
 	fake.extra = map[string]float64{engines.QueueSecondsTotal: 0, engines.QueueRequestsTotal: 0}
 	if w.server != nil {
 		w.server(w.launches, &fake.info)
@@ -50,7 +51,9 @@ func (w *passWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.S
 	return fake, nil
 }
 
-func (w *passWorld) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (w *passWorld) Run(ctx context.Context, o load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	w.drives++
 	w.asked = append(w.asked, prompts)
 	fake := w.servers[len(w.servers)-1]
@@ -77,7 +80,8 @@ func (w *passWorld) Run(ctx context.Context, o load.Options, prompts []load.Prom
 		in, out := 8, p.OutputTokens
 		w.tokens += float64(out)
 		rec := results.Record{
-			Index: i, SentS: new(0.0), EndS: takes.Seconds(), AskedOutputTokens: out, LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out,
+			Index: i, SentS: new(0.0), EndS: takes.Seconds(), AskedOutputTokens: out, LocalInputTokens: &in,
+			InputTokens: &in, OutputTokens: &out,
 			OutputTokensSource: results.CountUsage, FinishReason: "length",
 		}
 		for k := range out {
@@ -141,22 +145,29 @@ func TestTwoPasses(t *testing.T) {
 			t.Errorf("story = %s, want %s", got, bothPasses)
 		}
 		s := result.SQZB
-		got := fmt.Sprintf("in %d out %d, %g - %g = %g s, %g %g %g tok/s, ttft %g - %g = %g, tpot %g %g, first %d, undefined %q",
+		got := fmt.Sprintf("in %d out %d, %g - %g = %g s, %g %g %g tok/s, ttft %g - %g = %g, tpot %g %g, first %d, "+
+			"undefined %q",
 			*s.InputTokens, *s.OutputTokens, *s.E2ELatencyS, *s.SummarizationLatencyS, *s.GenerationLatencyS,
-			*s.SummarizationThroughput, *s.E2EThroughput, *s.GenerationThroughput, *s.TTFTMeanS, *s.QueueMeanS, *s.TTFTUnqueuedS, *s.TPOTMeanS, *s.TPOTByTokensS, s.FirstTokens, s.Undefined)
+			*s.SummarizationThroughput, *s.E2EThroughput, *s.GenerationThroughput, *s.TTFTMeanS, *s.QueueMeanS,
+			*s.TTFTUnqueuedS, *s.TPOTMeanS, *s.TPOTByTokensS, s.FirstTokens, s.Undefined)
 		want := `in 32 out 16, 5 - 2 = 3 s, 16 3.2 5.333333333333333 tok/s, ttft 0.5 - 0.2 = 0.3, tpot 0.25 0.1875, first 4, undefined ""`
 		if got != want {
 			t.Errorf("figures =\n %s, want\n %s", got, want)
 		}
 		if *result.Figures.TotalOutputTokens != 16 || *s.OneTokenPass.TotalOutputTokens != 4 {
-			t.Errorf("output tokens: %d in the step's figures, %d in pass 2, want 16 and 4", *result.Figures.TotalOutputTokens, *s.OneTokenPass.TotalOutputTokens)
+			t.Errorf("output tokens: %d in the step's figures, %d in pass 2, want 16 and 4",
+				*result.Figures.TotalOutputTokens, *s.OneTokenPass.TotalOutputTokens)
 		}
-		if result.Servers[0].Life != "01-a" || s.OneTokenServer[0].Life != "01-a-pass-2" || s.OneTokenClient == nil || s.OneTokenCache == nil {
-			t.Errorf("servers %v and %v, client %v, cache %v", result.Servers, s.OneTokenServer, s.OneTokenClient, s.OneTokenCache)
+		if result.Servers[0].Life != "01-a" || s.OneTokenServer[0].Life != "01-a-pass-2" || s.OneTokenClient == nil ||
+			s.OneTokenCache == nil {
+			t.Errorf("servers %v and %v, client %v, cache %v", result.Servers, s.OneTokenServer, s.OneTokenClient,
+				s.OneTokenCache)
 		}
 		for i, p := range w.asked[1] {
-			if first := w.asked[0][i]; !slices.Equal(p.TokenIDs, first.TokenIDs) || p.OutputTokens != 1 || first.OutputTokens != 4 {
-				t.Fatalf("prompt %d: %+v in pass 2, %+v in pass 1, want the same with an answer of one token", i, p, first)
+			if first := w.asked[0][i]; !slices.Equal(p.TokenIDs, first.TokenIDs) || p.OutputTokens != 1 ||
+				first.OutputTokens != 4 {
+				t.Fatalf("prompt %d: %+v in pass 2, %+v in pass 1, want the same with an answer of one token", i, p,
+					first)
 			}
 		}
 		for dir, tokens := range map[string]int{"": 4, results.SecondPassName: 1} {
@@ -180,7 +191,10 @@ func TestTwoPassesAreWatched(t *testing.T) {
 		gpus := &fakeGPUs{began: time.Now(), period: 100 * time.Millisecond, say: calm}
 		w.runner = func(r *Runner) {
 			r.Launcher, r.Driver, r.Telemetry = w, w, gpus
-			r.Machine.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
+			r.Machine.Devices = []device.Device{
+				{Index: 0, Vendor: device.AMD, UUID: "GPU-a"},
+				{Index: 1, Vendor: device.AMD, UUID: "GPU-b"},
+			}
 		}
 		run, _ := w.world.run(t.Context(), t, sqzbScenario(nil))
 		result := run.Steps[0].Result
@@ -191,7 +205,8 @@ func TestTwoPassesAreWatched(t *testing.T) {
 			if c.telemetry == nil || len(c.telemetry.GPUs) != 2 {
 				t.Fatalf("telemetry of pass %q = %+v, want two GPUs", pass, c.telemetry)
 			}
-			if energy := c.telemetry.GPUs[0].Pass.EnergyJ; energy == nil || *energy < 139*c.lastedS || *energy > 141*c.lastedS {
+			if energy := c.telemetry.GPUs[0].Pass.EnergyJ; energy == nil || *energy < 139*c.lastedS ||
+				*energy > 141*c.lastedS {
 				t.Errorf("energy of pass %q = %v J, want 140 W for %g s", pass, energy, c.lastedS)
 			}
 			readings := 0
@@ -230,15 +245,19 @@ func TestTwoPassesGoWrong(t *testing.T) {
 		},
 		{
 			name: "the second pass does not start", world: func(w *passWorld) { w.launch = failLaunch(exited, 2) },
-			want: "failed server-exited", says: "second pass: exit code 1", story: "launch 01-a, stop 01-a, launch 01-a-pass-2", figures: true, undef: "second pass: exit code 1",
+			want: "failed server-exited", says: "second pass: exit code 1",
+			story: "launch 01-a, stop 01-a, launch 01-a-pass-2", figures: true, undef: "second pass: exit code 1",
 		},
 		{
 			name: "the second pass fails", world: func(w *passWorld) { w.drive = dieAt(2, exited) },
-			want: "failed server-exited", says: "second pass: ", story: bothPasses, figures: true, undef: "second pass: ",
+			want: "failed server-exited", says: "second pass: ", story: bothPasses, figures: true,
+			undef: "second pass: ",
 		},
 		{
-			name: "a failure is tried again as a whole", world: func(w *passWorld) { w.drive = dieAt(2, exited) }, change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
-			want: "ok", story: bothPasses + ", launch 01-a.2, stop 01-a.2, launch 01-a-pass-2.2, stop 01-a-pass-2.2", figures: true,
+			name: "a failure is tried again as a whole", world: func(w *passWorld) { w.drive = dieAt(2, exited) },
+			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
+			want:   "ok", story: bothPasses + ", launch 01-a.2, stop 01-a.2, launch 01-a-pass-2.2, stop 01-a-pass-2.2",
+			figures: true,
 		},
 		{
 			name: "other arguments", world: func(w *passWorld) {
@@ -248,19 +267,23 @@ func TestTwoPassesGoWrong(t *testing.T) {
 					}
 				}
 			},
-			want: "failed passes-differ", says: `command "serve --port 8000 --enforce-eager", in the first pass "serve --port 8000"`, story: bothPasses, figures: true, undef: "not of one configuration",
+			want:  "failed passes-differ",
+			says:  `command "serve --port 8000 --enforce-eager", in the first pass "serve --port 8000"`,
+			story: bothPasses, figures: true, undef: "not of one configuration",
 		},
 		{
 			name: "another model", world: func(w *passWorld) {
 				w.server = func(n int, info *results.Server) { info.Model = fmt.Sprintf("m%d", n) }
 			},
-			want: "failed passes-differ", says: `model "m2", in the first pass "m1"`, story: bothPasses, figures: true, undef: "not of one configuration",
+			want: "failed passes-differ", says: `model "m2", in the first pass "m1"`, story: bothPasses, figures: true,
+			undef: "not of one configuration",
 		},
 		{
 			name: "another variable", world: func(w *passWorld) {
 				w.server = func(n int, info *results.Server) { info.Env["SWITCH"] = fmt.Sprint(n) }
 			},
-			want: "failed passes-differ", says: `variable SWITCH "2", in the first pass "1"`, story: bothPasses, figures: true, undef: "not of one configuration",
+			want: "failed passes-differ", says: `variable SWITCH "2", in the first pass "1"`, story: bothPasses,
+			figures: true, undef: "not of one configuration",
 		},
 		{
 			name: "other prompts", world: func(w *passWorld) {
@@ -270,18 +293,24 @@ func TestTwoPassesGoWrong(t *testing.T) {
 					}
 				}
 			},
-			want: "failed passes-differ", says: "the first pass had 32 input tokens and the second 33", story: bothPasses, figures: true, undef: "the first pass had",
+			want: "failed passes-differ", says: "the first pass had 32 input tokens and the second 33",
+			story: bothPasses, figures: true, undef: "the first pass had",
 		},
 		{
 			name: "nothing is left for the generation", world: func(w *passWorld) { w.takes[1] = 6 * time.Second },
 			want: "ok", story: bothPasses, figures: true, undef: "what is left for the generation is not positive",
 		},
 		{
-			name: "the deadline is that of both", change: func(sc *scenarios.Scenario) { sc.StepDeadline = 6 * time.Second },
-			want: "failed deadline", says: "second pass: the step's deadline of 6s", story: bothPasses, figures: true, undef: "deadline",
+			name: "the deadline is that of both", change: func(sc *scenarios.Scenario) {
+				sc.StepDeadline = 6 * time.Second
+			},
+			want: "failed deadline", says: "second pass: the step's deadline of 6s", story: bothPasses, figures: true,
+			undef: "deadline",
 		},
 		{
-			name: "the first server is not proven gone", world: func(w *passWorld) { w.stopErr = results.Failf(results.FailNoProof, "pid 7 is still there") },
+			name: "the first server is not proven gone", world: func(w *passWorld) {
+				w.stopErr = results.Failf(results.FailNoProof, "pid 7 is still there")
+			},
 			want: "failed not-stopped", says: "pid 7", story: "launch 01-a, stop 01-a", figures: true, undef: "pid 7",
 		},
 		{
@@ -302,7 +331,8 @@ func TestTwoPassesGoWrong(t *testing.T) {
 				run, _ := w.run(t.Context(), t, tt.change)
 				result := run.Steps[0].Result
 				if got := verdicts(run); !slices.Equal(got, []string{"a_c1_r1 " + tt.want}) {
-					t.Fatalf("verdicts = %q, want %s (failure %v, warnings %v)", got, tt.want, result.Failure, result.Warnings)
+					t.Fatalf("verdicts = %q, want %s (failure %v, warnings %v)", got, tt.want, result.Failure,
+						result.Warnings)
 				}
 				if got := strings.Join(w.story, ", "); got != tt.story {
 					t.Errorf("story = %s, want %s", got, tt.story)
@@ -317,13 +347,16 @@ func TestTwoPassesGoWrong(t *testing.T) {
 					return
 				}
 				s := result.SQZB
-				if defined := s.GenerationThroughput != nil; defined != (tt.undef == "") || !strings.Contains(s.Undefined, tt.undef) {
-					t.Errorf("generation throughput %v, undefined %q, want %q", s.GenerationThroughput, s.Undefined, tt.undef)
+				if defined := s.GenerationThroughput != nil; defined != (tt.undef == "") ||
+					!strings.Contains(s.Undefined, tt.undef) {
+					t.Errorf("generation throughput %v, undefined %q, want %q", s.GenerationThroughput,
+						s.Undefined, tt.undef)
 				}
 				if s.E2ELatencyS == nil || *s.E2ELatencyS != 5 {
 					t.Errorf("end-to-end latency = %v, want that of pass 1", s.E2ELatencyS)
 				}
-				if result.Verdict == results.Suspect && !hasWarning(result, results.WarnPrefixCache, "the second pass found 50.0 %") {
+				if result.Verdict == results.Suspect && !hasWarning(result, results.WarnPrefixCache,
+					"the second pass found 50.0 %") {
 					t.Errorf("warnings = %v, want one about the prefix cache", result.Warnings)
 				}
 			})
@@ -332,7 +365,9 @@ func TestTwoPassesGoWrong(t *testing.T) {
 }
 
 func hasWarning(r *results.Result, code results.WarningCode, says string) bool {
-	return slices.ContainsFunc(r.Warnings, func(w results.Warning) bool { return w.Code == code && strings.Contains(w.Message, says) })
+	return slices.ContainsFunc(r.Warnings, func(w results.Warning) bool {
+		return w.Code == code && strings.Contains(w.Message, says)
+	})
 }
 
 // failLaunch fails the n-th launch alone.
@@ -382,7 +417,8 @@ func TestInterruptBetweenPasses(t *testing.T) {
 			t.Fatalf("verdicts = %q, want %q", got, want)
 		}
 		first := run.Steps[0].Result
-		if first.Figures == nil || first.SQZB == nil || first.SQZB.OneTokenPass != nil || first.SQZB.GenerationLatencyS != nil {
+		if first.Figures == nil || first.SQZB == nil || first.SQZB.OneTokenPass != nil ||
+			first.SQZB.GenerationLatencyS != nil {
 			t.Errorf("figures %v, two passes %+v, want those of the first pass alone", first.Figures, first.SQZB)
 		}
 
@@ -391,13 +427,16 @@ func TestInterruptBetweenPasses(t *testing.T) {
 		if got, want := verdicts(run), []string{"a_c1_r1 ok", "a_c1_r2 ok"}; !slices.Equal(got, want) {
 			t.Errorf("after the resume: %q, want %q", got, want)
 		}
-		story := "launch 01-a.2, stop 01-a.2, launch 01-a-pass-2.2, stop 01-a-pass-2.2, launch 02-a, stop 02-a, launch 02-a-pass-2, stop 02-a-pass-2"
+		story := "launch 01-a.2, stop 01-a.2, launch 01-a-pass-2.2, stop 01-a-pass-2.2, launch 02-a, stop 02-a, " +
+			"launch 02-a-pass-2, stop 02-a-pass-2"
 		if got := strings.Join(w.story, ", "); got != story {
 			t.Errorf("story = %s, want %s", got, story)
 		}
 		again := run.Steps[0].Result
-		if again.Step.Attempt != 2 || len(again.Earlier) != 1 || again.Earlier[0].Class != results.FailInterrupted || again.SQZB.GenerationLatencyS == nil {
-			t.Errorf("the step that was interrupted: attempt %d after %v, want the second after an interruption", again.Step.Attempt, again.Earlier)
+		if again.Step.Attempt != 2 || len(again.Earlier) != 1 || again.Earlier[0].Class != results.FailInterrupted ||
+			again.SQZB.GenerationLatencyS == nil {
+			t.Errorf("the step that was interrupted: attempt %d after %v, want the second after an interruption",
+				again.Step.Attempt, again.Earlier)
 		}
 		if _, err := os.Stat(filepath.Join(run.Dir, "attempts", "a_c1_r1", "1", "requests.jsonl.zst")); err != nil {
 			t.Errorf("records of the first attempt: %v", err)
@@ -443,7 +482,8 @@ func TestPlanOfTwoPasses(t *testing.T) {
 		if len(life.Steps) != 1 || life.SecondPass == nil || len(life.SecondPass.Steps) != 0 {
 			t.Fatalf("life %+v, want one step and a second pass", life)
 		}
-		if a, b := life.Servers[0], life.SecondPass.Servers[0]; !slices.Equal(a.Argv, b.Argv) || !maps.Equal(a.Env, b.Env) {
+		if a, b := life.Servers[0], life.SecondPass.Servers[0]; !slices.Equal(a.Argv, b.Argv) ||
+			!maps.Equal(a.Env, b.Env) {
 			t.Errorf("servers %v and %v, want the same command", a, b)
 		}
 		got = append(got, life.ID, life.SecondPass.ID)
@@ -475,8 +515,12 @@ func TestPlanOfTwoPasses(t *testing.T) {
 func TestPassesDiffer(t *testing.T) {
 	server := func(change func(*results.Server)) []results.Server {
 		s := results.Server{
-			Launcher: "vllm", Model: "m", Version: "0.10", Argv: []string{"docker", "run", "-d", "--name", "bench-x-01-a-0", "--label", "c=1", "image", "--tp", "8"},
-			Env: map[string]string{"A": "1"}, GPUs: []int{0, 1}, Startup: &results.Startup{ContextLen: new(int64(2048))},
+			Launcher: "vllm", Model: "m", Version: "0.10", Argv: []string{
+				"docker", "run", "-d", "--name",
+				"bench-x-01-a-0", "--label", "c=1", "image", "--tp", "8",
+			},
+			Env: map[string]string{"A": "1"}, GPUs: []int{0, 1},
+			Startup: &results.Startup{ContextLen: new(int64(2048))},
 		}
 		if change != nil {
 			change(&s)
@@ -493,11 +537,22 @@ func TestPassesDiffer(t *testing.T) {
 			s.Argv = slices.Clone(s.Argv)
 			s.Argv[4], s.Argv[6] = "bench-x-01-a-pass-2-0", "c=2"
 		}), ""},
-		{"an argument", server(func(s *results.Server) { s.Argv = append(slices.Clone(s.Argv), "-x") }), `command "docker run -d image --tp 8 -x", in the first pass "docker run -d image --tp 8"`},
-		{"a version", server(func(s *results.Server) { s.Version = "0.11" }), `engine version "0.11", in the first pass "0.10"`},
-		{"a variable that is gone", server(func(s *results.Server) { s.Env = nil }), `variable A "", in the first pass "1"`},
+		{
+			"an argument", server(func(s *results.Server) { s.Argv = append(slices.Clone(s.Argv), "-x") }),
+			`command "docker run -d image --tp 8 -x", in the first pass "docker run -d image --tp 8"`,
+		},
+		{
+			"a version", server(func(s *results.Server) { s.Version = "0.11" }),
+			`engine version "0.11", in the first pass "0.10"`,
+		},
+		{
+			"a variable that is gone", server(func(s *results.Server) { s.Env = nil }),
+			`variable A "", in the first pass "1"`,
+		},
 		{"GPUs", server(func(s *results.Server) { s.GPUs = []int{2, 3} }), `GPUs "[2 3]", in the first pass "[0 1]"`},
-		{"what it says of itself", server(func(s *results.Server) { s.Startup = &results.Startup{ContextLen: new(int64(4096))} }), `context length "4096", in the first pass "2048"`},
+		{"what it says of itself", server(func(s *results.Server) {
+			s.Startup = &results.Startup{ContextLen: new(int64(4096))}
+		}), `context length "4096", in the first pass "2048"`},
 		{"a replica less", nil, "0 servers, in the first pass 1"},
 	}
 	for _, tt := range tests {
@@ -509,7 +564,10 @@ func TestPassesDiffer(t *testing.T) {
 
 func TestQueueMean(t *testing.T) {
 	server := func(seconds, requests float64) results.Server {
-		return results.Server{Counters: map[string]float64{engines.QueueSecondsTotal: seconds, engines.QueueRequestsTotal: requests}}
+		return results.Server{Counters: map[string]float64{
+			engines.QueueSecondsTotal:  seconds,
+			engines.QueueRequestsTotal: requests,
+		}}
 	}
 	tests := []struct {
 		name    string

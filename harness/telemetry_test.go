@@ -88,7 +88,8 @@ func (s fakeSampling) Stop() telemetry.SamplingCost {
 // calm is a GPU at rest, with 1 GiB in use.
 func calm(string, time.Duration) *results.GPUReading {
 	return &results.GPUReading{
-		PowerW: new(140.0), PowerKind: "instant", VRAMUsedBytes: new(int64(1 << 30)), HotspotC: new(40.0), PowerLimitW: new(750.0), Throttle: []string{},
+		PowerW: new(140.0), PowerKind: "instant", VRAMUsedBytes: new(int64(1 << 30)), HotspotC: new(40.0),
+		PowerLimitW: new(750.0), Throttle: []string{},
 	}
 }
 
@@ -129,7 +130,9 @@ func (w *gpuWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	return treeServer{fake, []int{4711, 4712}}, nil
 }
 
-func (w *gpuWorld) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (w *gpuWorld) Run(ctx context.Context, o load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	if o.Started != nil {
 		o.Started(time.Now())
 	}
@@ -157,8 +160,14 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 		change(sc)
 	}
 	machine := plan.Machine{Self: "/bench", Vendor: device.AMD, GPUs: 2, Devices: []device.Device{
-		{Index: 0, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-a", PCI: "0000:05:00.0", VRAMBytes: new(int64(192 << 30))},
-		{Index: 1, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-b", PCI: "0000:26:00.0", VRAMBytes: new(int64(192 << 30))},
+		{
+			Index: 0, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-a", PCI: "0000:05:00.0",
+			VRAMBytes: new(int64(192 << 30)),
+		},
+		{
+			Index: 1, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-b", PCI: "0000:26:00.0",
+			VRAMBytes: new(int64(192 << 30)),
+		},
 	}}
 	plan, err := plan.New(sc, machine)
 	if err != nil {
@@ -173,11 +182,15 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 		t.Fatal(err)
 	}
 	defer func() { _ = journal.Close() }()
-	if err := folder.WriteManifest(results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: plan.Refs()}); err != nil {
+	if err := folder.WriteManifest(results.Manifest{
+		Format: results.FormatVersion, Scenario: sc.Name, Run: "run",
+		Planned: plan.Refs(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	r := &Runner{
-		Scenario: sc, Plan: plan, Machine: machine, Folder: folder, Journal: journal, Launcher: w, Driver: w, RunID: "run", Telemetry: w.gpus,
+		Scenario: sc, Plan: plan, Machine: machine, Folder: folder, Journal: journal, Launcher: w, Driver: w,
+		RunID: "run", Telemetry: w.gpus,
 		Observe: func(u status.Update) { w.updates = append(w.updates, u) },
 	}
 	if _, err := r.Run(t.Context()); err != nil {
@@ -289,7 +302,10 @@ func TestReactionsToThrottling(t *testing.T) {
 		{"suspect", scenarios.ReactSuspect, 9, results.Suspect, 1, []results.WarningCode{results.WarnThrottled}},
 		{"ignored", scenarios.ReactIgnore, 9, results.OK, 1, nil},
 		{"repeated", scenarios.ReactRepeat, 1, results.OK, 2, []results.WarningCode{results.WarnRetried}},
-		{"repeated in vain", scenarios.ReactRepeat, 9, results.Suspect, 3, []results.WarningCode{results.WarnThrottled, results.WarnRetried}},
+		{"repeated in vain", scenarios.ReactRepeat, 9, results.Suspect, 3, []results.WarningCode{
+			results.WarnThrottled,
+			results.WarnRetried,
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -297,9 +313,12 @@ func TestReactionsToThrottling(t *testing.T) {
 				w.gpus.say = hot(w, tt.passes)
 				run := w.run(t, func(sc *scenarios.Scenario) { sc.Telemetry.OnThrottle, sc.Retries = tt.reaction, 2 })
 				r := run.Steps[0].Result
-				got := slices.DeleteFunc(codes(r), func(c results.WarningCode) bool { return c == results.WarnSimulated || c == results.WarnFewSamples })
+				got := slices.DeleteFunc(codes(r), func(c results.WarningCode) bool {
+					return c == results.WarnSimulated || c == results.WarnFewSamples
+				})
 				if r.Verdict != tt.want || r.Step.Attempt != tt.attempts || !slices.Equal(got, tt.warnings) {
-					t.Errorf("verdict %s, attempt %d, warnings %v, want %s, %d, %v", r.Verdict, r.Step.Attempt, got, tt.want, tt.attempts, tt.warnings)
+					t.Errorf("verdict %s, attempt %d, warnings %v, want %s, %d, %v", r.Verdict, r.Step.Attempt, got,
+						tt.want, tt.attempts, tt.warnings)
 				}
 				if w.launches != 1 {
 					t.Errorf("%d launches, want 1: a repeat needs no other server", w.launches)
@@ -330,8 +349,10 @@ func TestAnotherPowerLimitIsADoubt(t *testing.T) {
 		}
 		run := w.run(t, func(sc *scenarios.Scenario) { sc.Variants = append(sc.Variants, testVariant("b")) })
 		first, second := run.Steps[0].Result, run.Steps[1].Result
-		if first.Verdict != results.OK || second.Verdict != results.Suspect || !slices.Contains(codes(second), results.WarnPowerLimit) {
-			t.Errorf("verdicts %s, %s with %v, want ok, suspect with %s", first.Verdict, second.Verdict, second.Warnings, results.WarnPowerLimit)
+		if first.Verdict != results.OK || second.Verdict != results.Suspect || !slices.Contains(codes(second),
+			results.WarnPowerLimit) {
+			t.Errorf("verdicts %s, %s with %v, want ok, suspect with %s", first.Verdict, second.Verdict,
+				second.Warnings, results.WarnPowerLimit)
 		}
 	})
 }
@@ -349,9 +370,15 @@ func TestStrangersOnOurGPUs(t *testing.T) {
 		{name: "nobody"},
 		{name: "ourselves", holders: []results.GPUHolder{own, {PID: os.Getpid(), Device: "GPU-a"}}},
 		{name: "somebody else", holders: []results.GPUHolder{own, other}, doubt: true},
-		{name: "somebody, source does not say where", holders: []results.GPUHolder{own, {PID: 99, Name: "other"}}, doubt: true},
+		{
+			name: "somebody, source does not say where", holders: []results.GPUHolder{own, {PID: 99, Name: "other"}},
+			doubt: true,
+		},
 		{name: "somebody on a GPU that we do not use", placed: []int{0}, holders: []results.GPUHolder{own, other}},
-		{name: "numbers of another namespace", placed: []int{0, 1}, holders: []results.GPUHolder{{PID: 777, Device: "GPU-a"}, other}},
+		{
+			name: "numbers of another namespace", placed: []int{0, 1},
+			holders: []results.GPUHolder{{PID: 777, Device: "GPU-a"}, other},
+		},
 		{name: "nobody can tell", err: fmt.Errorf("no permission")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -360,7 +387,8 @@ func TestStrangersOnOurGPUs(t *testing.T) {
 				w.placed = tt.placed
 				w.gpus.holders = func() ([]results.GPUHolder, error) { return tt.holders, tt.err }
 				r := w.run(t, nil).Steps[0].Result
-				if got := slices.Contains(codes(r), results.WarnForeignGPUUser); got != tt.doubt || (r.Verdict == results.Suspect) != tt.doubt {
+				if got := slices.Contains(codes(r), results.WarnForeignGPUUser); got != tt.doubt ||
+					(r.Verdict == results.Suspect) != tt.doubt {
 					t.Errorf("doubt %v, verdict %s, want doubt %v", got, r.Verdict, tt.doubt)
 				}
 			})
@@ -380,9 +408,13 @@ func TestAStrangerWithinThePass(t *testing.T) {
 			}
 			return nil, nil
 		}
-		r := w.run(t, func(sc *scenarios.Scenario) { sc.Telemetry.OnForeign, sc.Retries = scenarios.ReactRepeat, 1 }).Steps[0].Result
-		if r.Verdict != results.OK || r.Step.Attempt != 2 || len(r.Earlier) != 1 || !strings.Contains(r.Earlier[0].Message, "visitor (PID 99)") {
-			t.Errorf("verdict %s, attempt %d, earlier %v, want ok at the second attempt because of the visitor", r.Verdict, r.Step.Attempt, r.Earlier)
+		r := w.run(t, func(sc *scenarios.Scenario) {
+			sc.Telemetry.OnForeign, sc.Retries = scenarios.ReactRepeat, 1
+		}).Steps[0].Result
+		if r.Verdict != results.OK || r.Step.Attempt != 2 || len(r.Earlier) != 1 ||
+			!strings.Contains(r.Earlier[0].Message, "visitor (PID 99)") {
+			t.Errorf("verdict %s, attempt %d, earlier %v, want ok at the second attempt because of the visitor",
+				r.Verdict, r.Step.Attempt, r.Earlier)
 		}
 	})
 }
@@ -399,15 +431,47 @@ func TestSettle(t *testing.T) {
 		most    time.Duration
 		warns   string // part of the warning; "": none
 	}{
-		{"not asked", scenarios.Settle{}, func(time.Duration) (float64, float64) { return 90, 500 }, 0, time.Second, ""},
-		{"calm", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50, Power: 1.2}, func(time.Duration) (float64, float64) { return 40, 140 }, 0, time.Second, ""},
-		{"cools down", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(at time.Duration) (float64, float64) { return 90 - at.Seconds(), 140 }, 35 * time.Second, 45 * time.Second, ""},
-		{"draws less", scenarios.Settle{Timeout: time.Minute, Power: 1.5}, func(at time.Duration) (float64, float64) { return 40, max(140, 240-2*at.Seconds()) }, 10 * time.Second, 25 * time.Second, ""},
-		{"clock falls", scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockStable}, func(time.Duration) (float64, float64) { return 40, 140 }, 22 * time.Second, 25 * time.Second, ""},
-		{"clock near idle", scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockIdle}, func(time.Duration) (float64, float64) { return 40, 140 }, 19 * time.Second, 21 * time.Second, ""},
-		{"clock not in time", scenarios.Settle{Timeout: 10 * time.Second, Clock: scenarios.ClockIdle}, func(time.Duration) (float64, float64) { return 40, 140 }, 10 * time.Second, 11 * time.Second, "550 MHz are asked (1.1 times idle)"},
-		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) { return math.NaN(), 140 }, 0, time.Second, "does not report its temperature"},
-		{"stays hot", scenarios.Settle{Timeout: 20 * time.Second, MaxTemp: 50}, func(time.Duration) (float64, float64) { return 90, 140 }, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, 50 are asked"},
+		{
+			"not asked",
+			scenarios.Settle{},
+			func(time.Duration) (float64, float64) { return 90, 500 }, 0,
+			time.Second, "",
+		},
+		{"calm", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50, Power: 1.2}, func(time.Duration) (float64,
+			float64,
+		) {
+			return 40, 140
+		}, 0, time.Second, ""},
+		{"cools down", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(at time.Duration) (float64, float64) {
+			return 90 - at.Seconds(), 140
+		}, 35 * time.Second, 45 * time.Second, ""},
+		{"draws less", scenarios.Settle{Timeout: time.Minute, Power: 1.5}, func(at time.Duration) (float64, float64) {
+			return 40, max(140, 240-2*at.Seconds())
+		}, 10 * time.Second, 25 * time.Second, ""},
+		{
+			"clock falls",
+			scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockStable},
+			func(time.Duration) (float64, float64) { return 40, 140 }, 22 * time.Second, 25 * time.Second, "",
+		},
+		{
+			"clock near idle",
+			scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockIdle},
+			func(time.Duration) (float64, float64) { return 40, 140 }, 19 * time.Second, 21 * time.Second, "",
+		},
+		{
+			"clock not in time",
+			scenarios.Settle{Timeout: 10 * time.Second, Clock: scenarios.ClockIdle},
+			func(time.Duration) (float64, float64) { return 40, 140 }, 10 * time.Second, 11 * time.Second,
+			"550 MHz are asked (1.1 times idle)",
+		},
+		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) {
+			return math.NaN(), 140
+		}, 0, time.Second, "does not report its temperature"},
+		{"stays hot", scenarios.Settle{Timeout: 20 * time.Second, MaxTemp: 50}, func(time.Duration) (float64,
+			float64,
+		) {
+			return 90, 140
+		}, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, 50 are asked"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -430,14 +494,19 @@ func TestSettle(t *testing.T) {
 					return nil
 				}
 				r := w.run(t, func(sc *scenarios.Scenario) { sc.Settle = tt.settle }).Steps[0].Result
-				if waited := began.Sub(w.gpus.began) - time.Duration(w.upAt.Load()); waited < tt.waits || waited > tt.most {
+				if waited := began.Sub(w.gpus.began) - time.Duration(w.upAt.Load()); waited < tt.waits ||
+					waited > tt.most {
 					t.Errorf("waited %s, want %s to %s", waited, tt.waits, tt.most)
 				}
-				at := slices.IndexFunc(r.Warnings, func(w results.Warning) bool { return w.Code == results.WarnNotSettled })
+				at := slices.IndexFunc(r.Warnings, func(w results.Warning) bool {
+					return w.Code == results.WarnNotSettled
+				})
 				if (at >= 0) != (tt.warns != "") || at >= 0 && !strings.Contains(r.Warnings[at].Message, tt.warns) {
 					t.Errorf("warnings %v, want %q", r.Warnings, tt.warns)
 				}
-				told := slices.ContainsFunc(w.updates, func(u status.Update) bool { return u.Kind == status.StepSettling && u.Message != "" })
+				told := slices.ContainsFunc(w.updates, func(u status.Update) bool {
+					return u.Kind == status.StepSettling && u.Message != ""
+				})
 				if told != (tt.waits > 0) {
 					t.Errorf("told of the wait: %v, want %v", told, tt.waits > 0)
 				}
@@ -456,8 +525,10 @@ func TestTelemetryThatFails(t *testing.T) {
 		run := w.run(t, func(sc *scenarios.Scenario) { sc.Points = append(sc.Points, testPoint("c2", 2)) })
 		for _, s := range run.Steps {
 			r := s.Result
-			if r.Verdict != results.OK || !slices.Contains(codes(r), results.WarnPowerUnknown) || !slices.Contains(codes(r), results.WarnTelemetryGaps) {
-				t.Errorf("%s: verdict %s, warnings %v, want ok with unknown power and gaps", r.Step.ID, r.Verdict, r.Warnings)
+			if r.Verdict != results.OK || !slices.Contains(codes(r), results.WarnPowerUnknown) ||
+				!slices.Contains(codes(r), results.WarnTelemetryGaps) {
+				t.Errorf("%s: verdict %s, warnings %v, want ok with unknown power and gaps", r.Step.ID,
+					r.Verdict, r.Warnings)
 			}
 			if r.Telemetry.Sum.Pass.EnergyJ != nil || r.Telemetry.Sum.VRAMPeak != nil {
 				t.Errorf("%s: figures without readings", r.Step.ID)

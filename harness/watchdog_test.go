@@ -95,7 +95,8 @@ func TestStepWithoutADeadlineEnds(t *testing.T) {
 		run, _ := w.run(t.Context(), t, sc)
 
 		first := run.Steps[0].Result
-		if first.Failure == nil || first.Failure.Class != results.FailDeadline || !strings.Contains(first.Failure.Message, "6h0m0s, the limit where deadlines.step sets none") {
+		if first.Failure == nil || first.Failure.Class != results.FailDeadline ||
+			!strings.Contains(first.Failure.Message, "6h0m0s, the limit where deadlines.step sets none") {
 			t.Errorf("first step: %s %v, want the limit of 6 h", first.Verdict, first.Failure)
 		}
 		if took := time.Since(began); took > 7*time.Hour {
@@ -112,8 +113,10 @@ func TestNoProgressIsTriedAgainByItsClass(t *testing.T) {
 		w.drive = w.hang(1, load.Progress{InFlight: 1})
 		run, _ := w.run(t.Context(), t, sc)
 		first := run.Steps[0].Result
-		if first.Verdict != results.OK || first.Step.Attempt != 2 || len(first.Earlier) != 1 || first.Earlier[0].Class != results.FailNoProgress {
-			t.Errorf("first step: %s, attempt %d, earlier %v; want ok in attempt 2 after no-progress", first.Verdict, first.Step.Attempt, first.Earlier)
+		if first.Verdict != results.OK || first.Step.Attempt != 2 || len(first.Earlier) != 1 ||
+			first.Earlier[0].Class != results.FailNoProgress {
+			t.Errorf("first step: %s, attempt %d, earlier %v; want ok in attempt 2 after no-progress", first.Verdict,
+				first.Step.Attempt, first.Earlier)
 		}
 	})
 }
@@ -131,9 +134,24 @@ func TestRetriesLeft(t *testing.T) {
 		{"none by default", 0, nil, nil, results.FailExited, false},
 		{"one", 1, nil, nil, results.FailExited, true},
 		{"one used by another class", 1, nil, f(results.FailStall), results.FailExited, false},
-		{"its class has its own", 0, map[string]int{"server-exited": 2}, f(results.FailExited), results.FailExited, true},
-		{"its own are used up", 5, map[string]int{"server-exited": 1}, f(results.FailExited), results.FailExited, false},
-		{"those of classes with their own do not count", 1, map[string]int{"server-exited": 1}, f(results.FailExited), results.FailStall, true},
+		{
+			"its class has its own", 0,
+			map[string]int{"server-exited": 2},
+			f(results.FailExited),
+			results.FailExited, true,
+		},
+		{
+			"its own are used up", 5,
+			map[string]int{"server-exited": 1},
+			f(results.FailExited),
+			results.FailExited, false,
+		},
+		{
+			"those of classes with their own do not count", 1,
+			map[string]int{"server-exited": 1},
+			f(results.FailExited),
+			results.FailStall, true,
+		},
 		{"none for a class", 3, map[string]int{"deadline": 0}, nil, results.FailDeadline, false},
 		{"no retry cures it", 5, nil, nil, results.FailContext, false},
 		{"but the scenario asks for it", 0, map[string]int{"context-too-small": 1}, nil, results.FailContext, true},
@@ -175,7 +193,10 @@ func TestBoxThatCannotBeBroughtBack(t *testing.T) {
 		sc.Repeats, sc.Retries = 1, 5
 		w := &world{launch: failLaunches(results.Failf(results.FailNoProof, "pid 7 is in an uninterruptible call"), 1)}
 		run, outcome := w.run(t.Context(), t, sc)
-		want := []string{"a_c1_r1 failed not-stopped", "a_c2_r1 failed not-stopped", "b_c1_r1 not run not-stopped", "b_c2_r1 not run not-stopped"}
+		want := []string{
+			"a_c1_r1 failed not-stopped", "a_c2_r1 failed not-stopped", "b_c1_r1 not run not-stopped",
+			"b_c2_r1 not run not-stopped",
+		}
 		if got := verdicts(run); !slices.Equal(got, want) {
 			t.Errorf("verdicts = %q, want %q", got, want)
 		}

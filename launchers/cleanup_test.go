@@ -20,7 +20,10 @@ import (
 func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{
-		IgnoreTerm: true, Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}, {Session: true}},
+		IgnoreTerm: true, Children: []fakeengine.Child{
+			{Session: true, Daemon: true, IgnoreTerm: true},
+			{Session: true},
+		},
 	})
 	server := b.launch(t)
 	bystander := exec.Command(os.Args[0], server.Info().Argv[1:]...)
@@ -47,7 +50,8 @@ func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 		t.Errorf("End() = %+v, %v, want a clean proof", proof, err)
 	}
 	told := left.Stopped(proof, err)
-	if told.Kind != results.LifeStopped || told.Life != "life-1" || told.Replica != 2 || told.Failure != nil || !strings.Contains(told.Message, "3 processes") {
+	if told.Kind != results.LifeStopped || told.Life != "life-1" || told.Replica != 2 || told.Failure != nil ||
+		!strings.Contains(told.Message, "3 processes") {
 		t.Errorf("Stopped() = %+v, want the life's end with 3 processes", told)
 	}
 	if open := cleanup.OpenLives(append(b.journal.events, told)); len(open) != 0 {

@@ -72,7 +72,10 @@ func overNodes(t *testing.T, kind engines.Kind, faults fakeengine.Span, args ...
 		args = []recipe.Arg{{Name: "distributed-executor-backend", Value: "ray"}}
 	}
 	b.spec.Replica, b.spec.Args, b.spec.StopGrace = 0, args, time.Second
-	b.spec.Span = recipe.Span{Nodes: []recipe.Node{{Name: "n1", Address: "127.0.0.1"}, {Name: "n2", Address: "127.0.0.1"}}, Port: freePort(t), GPUs: 1}
+	b.spec.Span = recipe.Span{Nodes: []recipe.Node{
+		{Name: "n1", Address: "127.0.0.1"},
+		{Name: "n2", Address: "127.0.0.1"},
+	}, Port: freePort(t), GPUs: 1}
 	return b, nodes
 }
 
@@ -90,7 +93,11 @@ func TestServerOverNodes(t *testing.T) {
 		{"vllm on ray", engines.VllmKind(), nil, fakeengine.Span{}, 3, 1},
 		{"vllm alone", engines.VllmKind(), []recipe.Arg{mp}, fakeengine.Span{}, 2, 0},
 		{"sglang", engines.SglangKind(), nil, fakeengine.Span{}, 2, 0},
-		{"a worker that ignores SIGTERM and leaves a child", engines.SglangKind(), nil, fakeengine.Span{IgnoreTerm: true, Child: true}, 2, 2},
+		{
+			"a worker that ignores SIGTERM and leaves a child", engines.SglangKind(), nil,
+			fakeengine.Span{IgnoreTerm: true, Child: true},
+			2, 2,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +159,8 @@ func TestHurryReachesNodes(t *testing.T) {
 	began := time.Now()
 	proof, err := server.Stop(t.Context())
 	if took := time.Since(began); err != nil || !proof.Clean() || took > patience/2 {
-		t.Errorf("Stop() = %+v, %v after %v, want the first sweep to give up long before %v", proof, err, took, patience)
+		t.Errorf("Stop() = %+v, %v after %v, want the first sweep to give up long before %v", proof, err,
+			took, patience)
 	}
 }
 
@@ -174,7 +182,8 @@ func TestWorkerDies(t *testing.T) {
 				t.Fatal("Done() is not closed after the worker died")
 			}
 			failure := server.Failure()
-			if failure == nil || failure.Class != results.FailExited || !strings.Contains(failure.Message, "on node n2") || !strings.Contains(failure.Message, "signal 9") {
+			if failure == nil || failure.Class != results.FailExited || !strings.Contains(failure.Message,
+				"on node n2") || !strings.Contains(failure.Message, "signal 9") {
 				t.Errorf("Failure() = %v, want an exit by signal 9 on node n2", failure)
 			}
 			if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
@@ -197,13 +206,41 @@ func TestNodesDoNotComeUp(t *testing.T) {
 		class  results.FailureClass
 		want   string
 	}{
-		{"ray of a node fails", engines.VllmKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "ray on node n2 exited with code 1"},
-		{"a worker fails", engines.SglangKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "sglang on node n2 exited with code 1"},
-		{"ray of a node does not join", engines.VllmKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "ray on node n2 has not said"},
-		{"a worker does not join", engines.SglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "no token within"},
-		{"no ray", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { _ = os.Remove(filepath.Join(filepath.Dir(b.spec.Binary[0]), "ray")) }, results.FailNotFound, "ray on node n1"},
-		{"a node that cannot be looked at", engines.VllmKind(), fakeengine.Span{}, func(_ *bench, n *localNodes) { n.fails = lost }, results.FailNode, "node n2 cannot be used: lost"},
-		{"no job", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { b.Nodes = nil }, results.FailBadRecipe, "needs a Slurm job"},
+		{
+			"ray of a node fails", engines.VllmKind(),
+			fakeengine.Span{Fails: true},
+			nil, results.FailExited,
+			"ray on node n2 exited with code 1",
+		},
+		{
+			"a worker fails", engines.SglangKind(),
+			fakeengine.Span{Fails: true},
+			nil, results.FailExited,
+			"sglang on node n2 exited with code 1",
+		},
+		{
+			"ray of a node does not join", engines.VllmKind(),
+			fakeengine.Span{Never: true},
+			func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout,
+			"ray on node n2 has not said",
+		},
+		{"a worker does not join", engines.SglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) {
+			b.spec.Ready.Timeout = 2 * time.Second
+		}, results.FailReadyTimeout, "no token within"},
+		{"no ray", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) {
+			_ = os.Remove(filepath.Join(filepath.Dir(b.spec.Binary[0]), "ray"))
+		}, results.FailNotFound, "ray on node n1"},
+		{
+			"a node that cannot be looked at", engines.VllmKind(),
+			fakeengine.Span{},
+			func(_ *bench, n *localNodes) { n.fails = lost }, results.FailNode, "node n2 cannot be used: lost",
+		},
+		{
+			"no job", engines.VllmKind(),
+			fakeengine.Span{},
+			func(b *bench, _ *localNodes) { b.Nodes = nil },
+			results.FailBadRecipe, "needs a Slurm job",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +266,8 @@ func TestNodeCannotBeProvenClean(t *testing.T) {
 	server := b.launch(t)
 	nodes.fails = errors.New("no route")
 	proof, err := server.Stop(t.Context())
-	if failure := asFailure(err); err == nil || failure.Class != results.FailNoProof || !strings.Contains(failure.Message, "node n2 cannot be proven clean: no route") {
+	if failure := asFailure(err); err == nil || failure.Class != results.FailNoProof ||
+		!strings.Contains(failure.Message, "node n2 cannot be proven clean: no route") {
 		t.Errorf("Stop() = %v, want %s of node n2", err, results.FailNoProof)
 	}
 	if proof.Clean() || !proof.PIDsGone {
@@ -245,7 +283,10 @@ func TestSweepMemory(t *testing.T) {
 	t.Parallel()
 	sweep := cleanup.NodeSweep{Node: "n2", Cookie: "no process has this cookie"}
 	memory := fakeMemory{used: func() int64 { return 3 * giga }}
-	cleaner := cleanup.Cleaner{GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga}, VRAM: vram.Policy{Timeout: time.Millisecond}}
+	cleaner := cleanup.Cleaner{
+		GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga},
+		VRAM: vram.Policy{Timeout: time.Millisecond},
+	}
 	before := cleaner.Sweep(t.Context(), sweep)
 	if !before.Clean() || len(before.VRAM) != 1 || before.VRAM[0].BaselineBytes != 3*giga {
 		t.Fatalf("Sweep() = %+v, want the baseline", before)

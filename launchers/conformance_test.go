@@ -71,11 +71,17 @@ func stages() []stage {
 		},
 		{name: "drains at the end", engine: plain(fakeengine.Config{Drain: 300 * time.Millisecond, TermCode: 1})},
 		{
-			name: "exits with a message", engine: plain(fakeengine.Config{Lines: []string{"cannot go on"}, ExitAtOnce: new(3)}),
+			name: "exits with a message", engine: plain(fakeengine.Config{
+				Lines:      []string{"cannot go on"},
+				ExitAtOnce: new(3),
+			}),
 			want: results.FailExited, says: "cannot go on", code: new(3),
 		},
 		{
-			name: "exits with code 0 after the engine's death", engine: plain(fakeengine.Config{Loading: time.Minute, ExitAfter: 300 * time.Millisecond}),
+			name: "exits with code 0 after the engine's death", engine: plain(fakeengine.Config{
+				Loading:   time.Minute,
+				ExitAfter: 300 * time.Millisecond,
+			}),
 			want: results.FailExited, says: "code 0", code: new(0),
 		},
 		{
@@ -91,11 +97,13 @@ func stages() []stage {
 			want: results.FailReadyTimeout, says: "waiting for a token",
 		},
 		{
-			name: "streams nothing", engine: plain(fakeengine.Config{Empty: true}), change: shortTimeout, skip: noHealth,
+			name: "streams nothing", engine: plain(fakeengine.Config{Empty: true}), change: shortTimeout,
+			skip: noHealth,
 			want: results.FailReadyTimeout, says: "health 200",
 		},
 		{
-			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}), change: func(s *recipe.Spec) {
+			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}),
+			change: func(s *recipe.Spec) {
 				s.Ready.Timeout, s.Ready.Stall = 2*time.Second, 1500*time.Millisecond
 			},
 			want: results.FailReadyTimeout, says: "TCP connection",
@@ -106,10 +114,13 @@ func stages() []stage {
 			want:   results.FailReadyStall, says: "no CPU time",
 		},
 		{
-			name: "asks for a key", engine: plain(fakeengine.Config{Key: "secret-key"}), want: results.FailAuth, says: "api-key:",
+			name: "asks for a key", engine: plain(fakeengine.Config{Key: "secret-key"}), want: results.FailAuth,
+			says: "api-key:",
 		},
 		{
-			name: "gets its key", engine: plain(fakeengine.Config{Key: "secret-key"}), change: func(s *recipe.Spec) { s.APIKey = "secret-key" },
+			name: "gets its key", engine: plain(fakeengine.Config{Key: "secret-key"}), change: func(s *recipe.Spec) {
+				s.APIKey = "secret-key"
+			},
 		},
 		{
 			name: "never says the text waited for", engine: plain(fakeengine.Config{}), change: func(s *recipe.Spec) {
@@ -118,7 +129,8 @@ func stages() []stage {
 			want: results.FailReadyTimeout, says: "fired up",
 		},
 		{
-			name: "says the text waited for", engine: plain(fakeengine.Config{Lines: []string{"The server is fired up"}}),
+			name:   "says the text waited for",
+			engine: plain(fakeengine.Config{Lines: []string{"The server is fired up"}}),
 			change: func(s *recipe.Spec) { s.Ready.Log = "fired up" },
 		},
 	}
@@ -197,7 +209,8 @@ func TestConformanceFatalLine(t *testing.T) {
 				b := prepare(t, kind, engine)
 				failure := b.refuse(t, class)
 				if !strings.Contains(failure.Message, line[:20]) || !slices.Contains(failure.LogTail, line) {
-					t.Errorf("failure = %q with tail %q, want the line %q in both", failure.Message, failure.LogTail, line)
+					t.Errorf("failure = %q with tail %q, want the line %q in both", failure.Message,
+						failure.LogTail, line)
 				}
 				if engine.ExitAtOnce != nil && (failure.ExitCode == nil || *failure.ExitCode != 0) {
 					t.Errorf("exit code = %v, want 0", failure.ExitCode)
@@ -220,9 +233,19 @@ func TestConformanceDeathWhileServing(t *testing.T) {
 			want   results.FailureClass
 			code   *int
 		}{
-			{"exits", fakeengine.Config{DieAt: 2, Children: []fakeengine.Child{{Session: true}}}, request, results.FailExited, new(0)},
+			{
+				"exits",
+				fakeengine.Config{DieAt: 2, Children: []fakeengine.Child{{Session: true}}},
+				request,
+				results.FailExited, new(0),
+			},
 			{"is killed", fakeengine.Config{Children: []fakeengine.Child{{}}}, kill, results.FailExited, new(137)},
-			{"exits after a fatal line", fakeengine.Config{FatalAt: 2, FatalLine: line, DieAt: 3}, requests, class, new(0)},
+			{
+				"exits after a fatal line",
+				fakeengine.Config{FatalAt: 2, FatalLine: line, DieAt: 3},
+				requests,
+				class, new(0),
+			},
 		} {
 			if c.want == "" {
 				continue // the kind knows no fatal line
@@ -340,7 +363,8 @@ func TestStopAfterFatalLine(t *testing.T) {
 	if err == nil {
 		t.Fatal("Launch() = nil")
 	}
-	if proof := b.journal.last(results.LifeStopped).Proof; proof == nil || len(proof.Signals) != 0 || proof.ExitCode == nil || *proof.ExitCode != 1 {
+	if proof := b.journal.last(results.LifeStopped).Proof; proof == nil || len(proof.Signals) != 0 ||
+		proof.ExitCode == nil || *proof.ExitCode != 1 {
 		t.Errorf("proof = %+v, want no signal and the engine's own exit code", proof)
 	}
 }
@@ -349,7 +373,8 @@ func TestStopAfterFatalLine(t *testing.T) {
 func TestLostTermIsSentAgain(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{
-		Lines: []string{"INFO Initializing a V1 LLM engine (v0.22.1) with config: x"}, Loading: time.Minute, LosesTerm: 2 * time.Second, TermCode: 7,
+		Lines: []string{"INFO Initializing a V1 LLM engine (v0.22.1) with config: x"}, Loading: time.Minute,
+		LosesTerm: 2 * time.Second, TermCode: 7,
 	})
 	b.spec.StopGrace = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
@@ -424,7 +449,12 @@ func TestExternal(t *testing.T) {
 			shortTimeout(s)
 			s.BaseURL = "http://127.0.0.1:1"
 		}, results.FailReadyTimeout},
-		{"no address", fakeengine.Config{}, func(s *recipe.Spec) { s.BaseURL = "localhost:8000" }, results.FailBadRecipe},
+		{
+			"no address",
+			fakeengine.Config{},
+			func(s *recipe.Spec) { s.BaseURL = "localhost:8000" },
+			results.FailBadRecipe,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -433,7 +463,10 @@ func TestExternal(t *testing.T) {
 			}
 			remote := httptest.NewServer(fakeengine.Handler(c.engine))
 			defer remote.Close()
-			spec := recipe.Spec{Launcher: kind.Name, Model: "tiny", BaseURL: remote.URL, Ready: recipe.Ready{Timeout: 20 * time.Second}}
+			spec := recipe.Spec{
+				Launcher: kind.Name, Model: "tiny", BaseURL: remote.URL,
+				Ready: recipe.Ready{Timeout: 20 * time.Second},
+			}
 			if c.change != nil {
 				c.change(&spec)
 			}
@@ -467,8 +500,11 @@ func TestExternal(t *testing.T) {
 func TestConformanceStartup(t *testing.T) {
 	t.Parallel()
 	logs := map[string]string{
-		"vllm": captured(t, "startup/vllm-v1.log"), "simulator": captured(t, "startup/vllm-v0.log"), "sglang": captured(t, "startup/sglang.log"), "llamacpp": captured(t, "llama-server/serving-b10587.stderr"),
-		"trtllm": "[TensorRT-LLM] TensorRT-LLM version: 1.0.0\nModel init total -- 5.06s", "tgi": "INFO text_generation_launcher: Shard ready in 12.5s rank=0", "ollama": `msg="llama runner started in 1.52 seconds"`,
+		"vllm": captured(t, "startup/vllm-v1.log"), "simulator": captured(t, "startup/vllm-v0.log"),
+		"sglang": captured(t, "startup/sglang.log"), "llamacpp": captured(t, "llama-server/serving-b10587.stderr"),
+		"trtllm": "[TensorRT-LLM] TensorRT-LLM version: 1.0.0\nModel init total -- 5.06s",
+		"tgi":    "INFO text_generation_launcher: Shard ready in 12.5s rank=0",
+		"ollama": `msg="llama runner started in 1.52 seconds"`,
 	}
 	for _, kind := range launched() {
 		if len(kind.Milestones) == 0 {
@@ -481,7 +517,8 @@ func TestConformanceStartup(t *testing.T) {
 			if info.Startup == nil || len(info.Startup.Phases) == 0 {
 				t.Fatalf("Info().Startup = %+v, want phases", info.Startup)
 			}
-			if text := fmt.Sprint(info.Startup.Arguments); strings.Contains(text, "k-secret") || info.Startup.Arguments == nil {
+			if text := fmt.Sprint(info.Startup.Arguments); strings.Contains(text, "k-secret") ||
+				info.Startup.Arguments == nil {
 				t.Errorf("arguments = %v, want some without the key", info.Startup.Arguments)
 			}
 			if info.Version == "" {

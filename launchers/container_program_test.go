@@ -42,14 +42,16 @@ func TestWrappedRecipes(t *testing.T) {
 		},
 		{
 			"vllm on AMD with a program", "vllm", func(s *recipe.Spec) {
-				s.Container.Engine, s.Container.Image, s.Container.Command = "singularity", "/images/vllm.sif", []string{"vllm", "serve"}
+				s.Container.Engine, s.Container.Image, s.Container.Command = "singularity", "/images/vllm.sif",
+					[]string{"vllm", "serve"}
 				s.Vendor, s.GPUs, s.Args, s.Container.Cache = "amd", []int{4, 5}, tp2, "/scratch/cache"
 			},
 			"singularity exec --rocm --bind /scratch/cache/huggingface:/root/.cache/huggingface " +
 				"--bind /scratch/cache/vllm:/root/.cache/vllm --bind /scratch/cache/flashinfer:/root/.cache/flashinfer " +
 				"--bind /scratch/cache/triton:/root/.triton /images/vllm.sif vllm serve org/m " +
 				"--host 127.0.0.1 --port 8000 --tensor-parallel-size 2",
-			"SINGULARITYENV_HIP_VISIBLE_DEVICES SINGULARITYENV_NO_COLOR SINGULARITYENV_PYTHONUNBUFFERED SINGULARITYENV_SPT_NOENV",
+			"SINGULARITYENV_HIP_VISIBLE_DEVICES SINGULARITYENV_NO_COLOR SINGULARITYENV_PYTHONUNBUFFERED " +
+				"SINGULARITYENV_SPT_NOENV",
 		},
 		{
 			"enroot", "sglang", func(s *recipe.Spec) {
@@ -57,7 +59,8 @@ func TestWrappedRecipes(t *testing.T) {
 				s.Vendor, s.GPUs, s.Env["HF_TOKEN"] = "nvidia", []int{1}, "hf_secret"
 				s.Container.Mounts = []string{"/data:/data:ro", "/scratch:/scratch"}
 			},
-			"enroot start --mount /data:/data:none:x-create=auto,bind,ro --mount /scratch:/scratch:none:x-create=auto,bind " +
+			"enroot start --mount /data:/data:none:x-create=auto,bind,ro --mount " +
+				"/scratch:/scratch:none:x-create=auto,bind " +
 				"--env CUDA_DEVICE_ORDER --env CUDA_VISIBLE_DEVICES --env HF_TOKEN --env NO_COLOR " +
 				"--env PYTHONUNBUFFERED --env SPT_NOENV --env BENCH_COOKIE -- /images/sglang.sqsh " +
 				"python3 -m sglang.launch_server --model-path org/m --host 127.0.0.1 --port 8000",
@@ -65,14 +68,18 @@ func TestWrappedRecipes(t *testing.T) {
 		},
 		{
 			"charliecloud", "llamacpp", func(s *recipe.Spec) {
-				s.Container.Engine, s.Container.Image, s.Container.Mounts = "charliecloud", "/images/llama", []string{"/data:/mnt"}
+				s.Container.Engine, s.Container.Image, s.Container.Mounts = "charliecloud", "/images/llama",
+					[]string{"/data:/mnt"}
 			},
 			"ch-run --bind /data:/mnt /images/llama -- llama-server -hf org/m --host 127.0.0.1 --port 8000",
 			"NO_COLOR PYTHONUNBUFFERED SPT_NOENV USER",
 		},
 	} {
 		kind, _ := engines.Lookup(c.kind)
-		spec := recipe.Spec{Launcher: c.kind, Model: "org/m", Env: map[string]string{}, Port: 8000, Secrets: []string{"hf_secret"}}
+		spec := recipe.Spec{
+			Launcher: c.kind, Model: "org/m", Env: map[string]string{}, Port: 8000,
+			Secrets: []string{"hf_secret"},
+		}
 		c.change(&spec)
 		command, err := Plan(kind, spec)
 		if err != nil {
@@ -102,7 +109,10 @@ func TestWrappedRefusals(t *testing.T) {
 		{"enroot", func(o *container.Options) { o.Command = []string{"vllm", "serve"} }, "entry point"},
 	} {
 		kind, _ := engines.Lookup("vllm")
-		spec := recipe.Spec{Launcher: "vllm", Model: "org/m", Env: map[string]string{}, Container: container.Options{Image: "/i.sif", Engine: c.engine}}
+		spec := recipe.Spec{
+			Launcher: "vllm", Model: "org/m", Env: map[string]string{},
+			Container: container.Options{Image: "/i.sif", Engine: c.engine},
+		}
 		c.change(&spec.Container)
 		if _, err := Plan(kind, spec); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: Plan() = %v, want an error about %s", c.engine, err, c.says)
@@ -118,13 +128,19 @@ func TestCharliecloud(t *testing.T) {
 	}
 	t.Parallel()
 	kind, _ := engines.Lookup("vllm")
-	b := prepare(t, kind, fakeengine.Config{Lines: []string{"hello from within"}, Children: []fakeengine.Child{{Session: true}}})
+	b := prepare(t, kind, fakeengine.Config{
+		Lines:    []string{"hello from within"},
+		Children: []fakeengine.Child{{Session: true}},
+	})
 	image, err := os.MkdirTemp("/var/tmp", "bench-image-") // an image below /tmp hides files of /tmp from its program
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(image) })
-	for _, folder := range []string{"bin", "dev", "etc", "proc", "sys", "tmp", "usr", "home", "root", "run", "lib", "lib64", "mnt"} {
+	for _, folder := range []string{
+		"bin", "dev", "etc", "proc", "sys", "tmp", "usr", "home", "root", "run", "lib",
+		"lib64", "mnt",
+	} {
 		if err := os.Mkdir(filepath.Join(image, folder), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -54,16 +54,32 @@ func realServes(t *testing.T, e *realcontainer.Engine) {
 		signals string
 	}{
 		{"vllm", "vllm", fakeengine.Config{Lines: []string{"hello from within"}}, nil, "TERM"},
-		{"sglang, whose image has another entry point", "sglang", fakeengine.Config{Lines: []string{"hello from within"}}, nil, "TERM"},
-		{"an image without an entry point", "vllm", fakeengine.Config{Lines: []string{"hello from within"}}, func(b *bench) {
-			b.spec.Container.Image, b.spec.Container.Command = realcontainer.BareImage, []string{realcontainer.Program}
-		}, "TERM"},
-		{"a read-only root and a small memory", "vllm", fakeengine.Config{Lines: []string{"hello from within"}}, func(b *bench) {
-			b.spec.Container.Args = []string{"--read-only", "--memory", "256m"}
-		}, "TERM"},
+		{
+			"sglang, whose image has another entry point", "sglang",
+			fakeengine.Config{Lines: []string{"hello from within"}},
+			nil, "TERM",
+		},
+		{
+			"an image without an entry point", "vllm",
+			fakeengine.Config{Lines: []string{"hello from within"}},
+			func(b *bench) {
+				b.spec.Container.Image, b.spec.Container.Command = realcontainer.BareImage,
+					[]string{realcontainer.Program}
+			}, "TERM",
+		},
+		{
+			"a read-only root and a small memory", "vllm",
+			fakeengine.Config{Lines: []string{"hello from within"}},
+			func(b *bench) {
+				b.spec.Container.Args = []string{"--read-only", "--memory", "256m"}
+			}, "TERM",
+		},
 		{
 			"children and a deaf ear", "vllm",
-			fakeengine.Config{IgnoreTerm: true, Lines: []string{"hello from within"}, Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}}},
+			fakeengine.Config{
+				IgnoreTerm: true, Lines: []string{"hello from within"},
+				Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}},
+			},
 			func(b *bench) { b.spec.StopGrace = time.Second }, "TERM",
 		},
 	} {
@@ -77,7 +93,8 @@ func realServes(t *testing.T, e *realcontainer.Engine) {
 			server := b.launch(t)
 			info := server.Info()
 			group, err := proc.System.CgroupText(strconv.Itoa(info.PID))
-			if id := b.journal.last(results.LifeSpawned).Process.Container.ID; err != nil || !strings.Contains(group, id) {
+			if id := b.journal.last(results.LifeSpawned).Process.Container.ID; err != nil ||
+				!strings.Contains(group, id) {
 				t.Errorf("pid %d is in group %q, %v, want the container %s in it", info.PID, group, err, id)
 			}
 			if tree, err := server.process.Tree(); err != nil || len(tree) < 1+len(c.engine.Children) {
@@ -87,7 +104,8 @@ func realServes(t *testing.T, e *realcontainer.Engine) {
 			if err != nil || !proof.Clean() || !slices.Equal(proof.Signals, strings.Fields(c.signals)) {
 				t.Errorf("Stop() = %+v, %v, want a clean proof after %s", proof, err, c.signals)
 			}
-			if text, err := os.ReadFile(b.spec.LogPath); err != nil || !strings.Contains(string(text), "hello from within") {
+			if text, err := os.ReadFile(b.spec.LogPath); err != nil || !strings.Contains(string(text),
+				"hello from within") {
 				t.Errorf("server log = %q, %v, want the container's", text, err)
 			}
 			noneLeft(t, e, b)
@@ -104,8 +122,18 @@ func realEnds(t *testing.T, e *realcontainer.Engine) {
 		class  results.FailureClass
 		says   string
 	}{
-		{"with a code", fakeengine.Config{Lines: []string{"last words"}, ExitAtOnce: new(3)}, nil, results.FailExited, "last words"},
-		{"for lack of memory", fakeengine.Config{Eat: 512 << 20}, []string{"--memory", "64m", "--memory-swap", "64m"}, results.FailOutOfMemory, "OOMKilled"},
+		{
+			"with a code",
+			fakeengine.Config{Lines: []string{"last words"}, ExitAtOnce: new(3)},
+			nil, results.FailExited,
+			"last words",
+		},
+		{
+			"for lack of memory",
+			fakeengine.Config{Eat: 512 << 20},
+			[]string{"--memory", "64m", "--memory-swap", "64m"},
+			results.FailOutOfMemory, "OOMKilled",
+		},
 	} {
 		if e.Name == "podman" && c.class == results.FailOutOfMemory {
 			continue // its conmon writes the reason into this folder, where podman does not look for it
@@ -131,9 +159,18 @@ func realRefused(t *testing.T, e *realcontainer.Engine) {
 		class  results.FailureClass
 		says   string
 	}{
-		{"without its image", func(b *bench) { b.spec.Container.Image = "127.0.0.1:1/no/such:1" }, results.FailImage, "127.0.0.1:1"},
-		{"without its program", func(b *bench) { b.spec.Container.Command = []string{"/no/such/program"} }, results.FailNotFound, "command:"},
-		{"with an unknown option", func(b *bench) { b.spec.Container.Args = []string{"--no-such-option"} }, results.FailBadRecipe, "no-such-option"},
+		{
+			"without its image", func(b *bench) { b.spec.Container.Image = "127.0.0.1:1/no/such:1" }, results.FailImage,
+			"127.0.0.1:1",
+		},
+		{
+			"without its program", func(b *bench) { b.spec.Container.Command = []string{"/no/such/program"} },
+			results.FailNotFound, "command:",
+		},
+		{
+			"with an unknown option", func(b *bench) { b.spec.Container.Args = []string{"--no-such-option"} },
+			results.FailBadRecipe, "no-such-option",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := prepare(t, vllm(t), fakeengine.Config{})
@@ -154,7 +191,8 @@ func realRefused(t *testing.T, e *realcontainer.Engine) {
 			t.Fatal(err)
 		}
 		name := command.Argv[slices.Index(command.Argv, "--name")+1]
-		if out, err := e.Output("run", "-d", "--name", name, "-e", fakeengine.Config{Silent: true}.Env(), realcontainer.Image); err != nil {
+		if out, err := e.Output("run", "-d", "--name", name, "-e", fakeengine.Config{Silent: true}.Env(),
+			realcontainer.Image); err != nil {
 			t.Fatalf("run a stranger: %v: %s", err, out)
 		}
 		failure := b.refuse(t, results.FailBadRecipe)

@@ -77,26 +77,33 @@ func TestConformanceContainer(t *testing.T) {
 		for _, engine := range []string{"docker", "podman"} {
 			t.Run(kind.Name+" "+engine, func(t *testing.T) {
 				t.Parallel()
-				b := prepare(t, kind, fakeengine.Config{Loading: 200 * time.Millisecond, Lines: []string{"hello from within"}})
+				b := prepare(t, kind, fakeengine.Config{
+					Loading: 200 * time.Millisecond,
+					Lines:   []string{"hello from within"},
+				})
 				contain(t, b, engine, fakecontainer.Config{})
 				b.spec.Env["HF_TOKEN"], b.spec.Secrets = "hf_secret-token", []string{"hf_secret-token"}
 				server := b.launch(t)
 				info := server.Info()
-				if argv := strings.Join(info.Argv, " "); !strings.Contains(argv, " -e HF_TOKEN ") || strings.Contains(argv, "secret-token") {
+				if argv := strings.Join(info.Argv, " "); !strings.Contains(argv, " -e HF_TOKEN ") ||
+					strings.Contains(argv, "secret-token") {
 					t.Errorf("argv = %q, want HF_TOKEN without its value", argv)
 				}
 				spawned := b.journal.last(results.LifeSpawned).Process
-				if spawned == nil || spawned.Container == nil || spawned.Container.Engine != engine || len(spawned.Container.ID) != 64 || spawned.Session != 0 {
+				if spawned == nil || spawned.Container == nil || spawned.Container.Engine != engine ||
+					len(spawned.Container.ID) != 64 || spawned.Session != 0 {
 					t.Errorf("journal tells process %+v, want a container with its id", spawned)
 				}
 				if tree, err := server.process.Tree(); err != nil || len(tree) == 0 || tree[0].PID != info.PID {
 					t.Errorf("Tree() = %v, %v, want the container's first process %d", tree, err, info.PID)
 				}
-				if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() || !slices.Equal(proof.Signals, []string{"TERM"}) {
+				if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() || !slices.Equal(proof.Signals,
+					[]string{"TERM"}) {
 					t.Errorf("Stop() = %+v, %v, want a clean proof after TERM", proof, err)
 				}
 				b.story(t, storyGood)
-				if text, err := os.ReadFile(b.spec.LogPath); err != nil || !strings.Contains(string(text), "hello from within") {
+				if text, err := os.ReadFile(b.spec.LogPath); err != nil || !strings.Contains(string(text),
+					"hello from within") {
 					t.Errorf("server log = %q, %v, want the container's", text, err)
 				}
 			})
@@ -163,7 +170,8 @@ func TestContainerNotStopped(t *testing.T) {
 	contain(t, b, "docker", fakecontainer.Config{Lie: []string{"rm"}})
 	server := b.launch(t)
 	_, err := server.Stop(t.Context())
-	if failure := asFailure(err); failure.Class != results.FailNoProof || !strings.Contains(failure.Message, "still there") {
+	if failure := asFailure(err); failure.Class != results.FailNoProof || !strings.Contains(failure.Message,
+		"still there") {
 		t.Errorf("Stop() = %v, want class %s and the reason", err, results.FailNoProof)
 	}
 	honest := t.TempDir()
@@ -209,11 +217,36 @@ func TestContainerStartFails(t *testing.T) {
 		says   string
 	}{
 		{"run hangs", fakecontainer.Config{Hang: []string{"run"}}, results.FailContainer, "still running after 5s"},
-		{"runs and the client hangs", fakecontainer.Config{Late: []string{"run"}}, results.FailContainer, "still running after 5s"},
-		{"no device", fakecontainer.Config{Fail: map[string]string{"run": `could not select device driver "" with capabilities: [[gpu]].`}}, results.FailNoGPU, "toolkit"},
-		{"unknown flag", fakecontainer.Config{Fail: map[string]string{"run": "unknown flag: --gpu"}}, results.FailBadRecipe, "--gpu"},
-		{"no image", fakecontainer.Config{Missing: true, Fail: map[string]string{"pull": "pull access denied for registry.example/engine"}}, results.FailImage, "pull access denied"},
-		{"no daemon", fakecontainer.Config{Fail: map[string]string{"version": "Cannot connect to the Docker daemon"}}, results.FailContainer, "Cannot connect"},
+		{
+			"runs and the client hangs",
+			fakecontainer.Config{Late: []string{"run"}},
+			results.FailContainer,
+			"still running after 5s",
+		},
+		{
+			"no device",
+			fakecontainer.Config{Fail: map[string]string{"run": `could not select device driver "" with capabilities: [[gpu]].`}},
+			results.FailNoGPU, "toolkit",
+		},
+		{
+			"unknown flag",
+			fakecontainer.Config{Fail: map[string]string{"run": "unknown flag: --gpu"}},
+			results.FailBadRecipe, "--gpu",
+		},
+		{
+			"no image",
+			fakecontainer.Config{
+				Missing: true,
+				Fail:    map[string]string{"pull": "pull access denied for registry.example/engine"},
+			},
+			results.FailImage,
+			"pull access denied",
+		},
+		{
+			"no daemon",
+			fakecontainer.Config{Fail: map[string]string{"version": "Cannot connect to the Docker daemon"}},
+			results.FailContainer, "Cannot connect",
+		},
 		{"daemon hangs", fakecontainer.Config{Hang: []string{"version"}}, results.FailContainer, "still running after"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -241,7 +274,8 @@ func TestContainerPullsImage(t *testing.T) {
 	}
 
 	server := b.launch(t)
-	if c := server.Info().Container; c == nil || c.Image == nil || c.Image.ID != "sha256:0" || c.Image.Digest != "sha256:d1" ||
+	if c := server.Info().Container; c == nil || c.Image == nil || c.Image.ID != "sha256:0" ||
+		c.Image.Digest != "sha256:d1" ||
 		c.Image.Labels["org.opencontainers.image.version"] != "0.9" {
 		t.Errorf("Info().Container = %+v, want the image's id, digest and labels", c)
 	}
@@ -250,7 +284,8 @@ func TestContainerPullsImage(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if all := strings.Join(told, "|"); !strings.Contains(all, "image "+b.spec.Container.Image+": a1b2: Pulling fs layer|") ||
+	if all := strings.Join(told, "|"); !strings.Contains(all, "image "+b.spec.Container.Image+
+		": a1b2: Pulling fs layer|") ||
 		strings.ContainsAny(all, "\x1b\a") {
 		t.Errorf("told %q, want how far the pull is, without escape sequences", all)
 	}
@@ -267,11 +302,34 @@ func TestContainerEnds(t *testing.T) {
 		want   results.FailureClass
 		says   string
 	}{
-		{"exits", fakecontainer.Config{}, fakeengine.Config{Lines: []string{"last words"}, ExitAtOnce: new(3)}, results.FailExited, "last words"},
-		{"OOMKilled", fakecontainer.Config{OOMKilled: true}, fakeengine.Config{ExitAtOnce: new(137)}, results.FailOutOfMemory, "OOMKilled"},
-		{"fatal line", fakecontainer.Config{}, fakeengine.Config{Lines: []string{oom}, ExitAtOnce: new(1)}, results.FailOutOfMemory, oom},
-		{"fatal line, wait hangs", fakecontainer.Config{Hang: []string{"wait"}}, fakeengine.Config{Lines: []string{oom}, ExitAtOnce: new(1)}, results.FailOutOfMemory, oom},
-		{"wait and logs hang", fakecontainer.Config{Hang: []string{"wait", "logs"}}, fakeengine.Config{ExitAtOnce: new(4)}, results.FailExited, "code 4"},
+		{
+			"exits",
+			fakecontainer.Config{},
+			fakeengine.Config{Lines: []string{"last words"}, ExitAtOnce: new(3)},
+			results.FailExited, "last words",
+		},
+		{
+			"OOMKilled",
+			fakecontainer.Config{OOMKilled: true},
+			fakeengine.Config{ExitAtOnce: new(137)},
+			results.FailOutOfMemory, "OOMKilled",
+		},
+		{
+			"fatal line",
+			fakecontainer.Config{},
+			fakeengine.Config{Lines: []string{oom}, ExitAtOnce: new(1)},
+			results.FailOutOfMemory, oom,
+		},
+		{"fatal line, wait hangs", fakecontainer.Config{Hang: []string{"wait"}}, fakeengine.Config{
+			Lines:      []string{oom},
+			ExitAtOnce: new(1),
+		}, results.FailOutOfMemory, oom},
+		{
+			"wait and logs hang",
+			fakecontainer.Config{Hang: []string{"wait", "logs"}},
+			fakeengine.Config{ExitAtOnce: new(4)},
+			results.FailExited, "code 4",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -279,8 +337,10 @@ func TestContainerEnds(t *testing.T) {
 			contain(t, b, "docker", c.config)
 			b.ownEnd = time.Minute // its own end is what is tested, however slow the machine
 			failure := b.refuse(t, c.want)
-			if !strings.Contains(failure.Message, c.says) || failure.ExitCode == nil || *failure.ExitCode != *c.engine.ExitAtOnce {
-				t.Errorf("failure = %q, exit code %v, want %q and %d", failure.Message, failure.ExitCode, c.says, *c.engine.ExitAtOnce)
+			if !strings.Contains(failure.Message, c.says) || failure.ExitCode == nil ||
+				*failure.ExitCode != *c.engine.ExitAtOnce {
+				t.Errorf("failure = %q, exit code %v, want %q and %d", failure.Message, failure.ExitCode, c.says,
+					*c.engine.ExitAtOnce)
 			}
 			b.story(t, storyBad)
 		})
@@ -298,7 +358,8 @@ func TestContainerKilledWhileServing(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("Done() is open 20 s after the container's end")
 	}
-	if failure := server.Failure(); failure.Class != results.FailExited || failure.ExitCode == nil || *failure.ExitCode != 137 {
+	if failure := server.Failure(); failure.Class != results.FailExited || failure.ExitCode == nil ||
+		*failure.ExitCode != 137 {
 		t.Errorf("Failure() = %v with exit code %v, want %s with 137", failure, failure.ExitCode, results.FailExited)
 	}
 	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
@@ -339,7 +400,8 @@ func TestContainerLeftovers(t *testing.T) {
 	ours := *b.journal.last(results.LifeSpawned).Process.Container
 	wrong := ours
 	wrong.Label = "benchrig.cookie=another"
-	if err := container.End(t.Context(), wrong, b.Environ); err == nil || !strings.Contains(err.Error(), "did not start it") {
+	if err := container.End(t.Context(), wrong, b.Environ); err == nil || !strings.Contains(err.Error(),
+		"did not start it") {
 		t.Errorf("End(other label) = %v, want a refusal", err)
 	}
 	if err := container.End(t.Context(), ours, b.Environ); err != nil {
@@ -348,7 +410,8 @@ func TestContainerLeftovers(t *testing.T) {
 	if err := container.End(t.Context(), ours, b.Environ); err != nil {
 		t.Errorf("End() again = %v, want nil: it is gone", err)
 	}
-	if _, err := container.Leftovers(t.Context(), "docker", "", []string{"PATH=/nonexistent"}); !errors.Is(err, process.ErrNotFound) {
+	if _, err := container.Leftovers(t.Context(), "docker", "", []string{"PATH=/nonexistent"}); !errors.Is(err,
+		process.ErrNotFound) {
 		t.Errorf("Leftovers() without a client = %v, want ErrNotFound", err)
 	}
 }

@@ -68,7 +68,8 @@ func TestIntruder(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := server.Intruder(t.Context())
-	if who := fmt.Sprintf("pid %d", os.Getpid()); failure == nil || failure.Class != results.FailForeign || !strings.Contains(failure.Message, who) {
+	if who := fmt.Sprintf("pid %d", os.Getpid()); failure == nil || failure.Class != results.FailForeign ||
+		!strings.Contains(failure.Message, who) {
 		t.Errorf("Intruder() = %v, want class %s and %q", failure, results.FailForeign, who)
 	}
 	_ = unix.Close(other)

@@ -134,7 +134,10 @@ func prepare(t *testing.T, kind engines.Kind, engine fakeengine.Config) *bench {
 	spec.Env[fakeengine.Variable] = engine.Value()
 	spec.Env["GORACE"] = fakeengine.PromptExit
 	story := &journal{}
-	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ(), ownEnd: time.Second}, journal: story, kind: kind, spec: spec}
+	b := &bench{
+		Launcher: &Launcher{Journal: story.write, Environ: os.Environ(), ownEnd: time.Second}, journal: story,
+		kind: kind, spec: spec,
+	}
 	t.Cleanup(func() { b.nothingLeft(t) })
 	return b
 }
@@ -232,7 +235,8 @@ func TestServerServes(t *testing.T) {
 	if last := info.ReadyPhases[len(info.ReadyPhases)-1].AtS; last < 0.3 {
 		t.Errorf("token after %v s, want at least the 0.3 s of loading", last)
 	}
-	if info.Version != "0.0.0-fake" || info.PID == 0 || info.Model != "tiny" || info.Replica != 2 || info.Life != "life-1" {
+	if info.Version != "0.0.0-fake" || info.PID == 0 || info.Model != "tiny" || info.Replica != 2 ||
+		info.Life != "life-1" {
 		t.Errorf("Info() = %+v, want version, pid, model, replica and life", info)
 	}
 	if n, ok := server.VocabSize(t.Context()); n != 1184 || !ok {
@@ -265,10 +269,12 @@ func TestServerServes(t *testing.T) {
 func (b *bench) checkJournal(t *testing.T, info results.Server) {
 	t.Helper()
 	before, after := b.journal.last(results.LifeStarting), b.journal.last(results.LifeSpawned)
-	if before.Process == nil || !strings.HasPrefix(before.Process.Cookie, b.spec.Cookie) || before.Process.Port != b.spec.Port {
+	if before.Process == nil || !strings.HasPrefix(before.Process.Cookie, b.spec.Cookie) ||
+		before.Process.Port != b.spec.Port {
 		t.Errorf("event before the spawn = %+v, want cookie and port", before.Process)
 	}
-	if after.Process == nil || after.Process.PID != info.PID || after.Process.StartTime == 0 || after.Life != "life-1" || after.Replica != 2 {
+	if after.Process == nil || after.Process.PID != info.PID || after.Process.StartTime == 0 ||
+		after.Life != "life-1" || after.Replica != 2 {
 		t.Errorf("event after the spawn = %+v, want the process's identity", after)
 	}
 	if proof := b.journal.last(results.LifeStopped).Proof; proof == nil || !proof.Clean() {
@@ -343,7 +349,8 @@ func TestSecretsStayHidden(t *testing.T) {
 	b.spec.Secrets = []string{"s3cr3t-value"}
 	b.spec.Env["HF_TOKEN"] = "s3cr3t-value"
 	failure := b.refuse(t, results.FailExited)
-	text := fmt.Sprintf("%+v %+v %+v", failure, b.journal.last(results.LifeSpawned).Process, b.journal.last(results.LifeFailed).Failure)
+	text := fmt.Sprintf("%+v %+v %+v", failure, b.journal.last(results.LifeSpawned).Process,
+		b.journal.last(results.LifeFailed).Failure)
 	if strings.Contains(text, "s3cr3t") || !strings.Contains(text, "***") {
 		t.Errorf("failure and journal = %s, want the secret replaced", text)
 	}
@@ -375,7 +382,10 @@ func TestCancelWhileStarting(t *testing.T) {
 		killNow bool
 	}{
 		{"server ends on TERM", fakeengine.Config{Silent: true}, time.Minute, false},
-		{"server has children elsewhere", fakeengine.Config{Silent: true, Children: []fakeengine.Child{{Session: true}}}, time.Minute, false},
+		{"server has children elsewhere", fakeengine.Config{
+			Silent:   true,
+			Children: []fakeengine.Child{{Session: true}},
+		}, time.Minute, false},
 		{"server ignores TERM, user hurries", fakeengine.Config{Silent: true, IgnoreTerm: true}, time.Minute, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -40,11 +40,20 @@ func realLlama(t *testing.T, args ...recipe.Arg) *bench {
 	kind, _ := engines.Lookup("llamacpp")
 	story := &journal{}
 	spec := recipe.Spec{
-		Launcher: kind.Name, Model: model, Binary: []string{program}, Env: map[string]string{}, Host: "127.0.0.1", Port: freePort(t),
-		LogPath: filepath.Join(t.TempDir(), "server.log"), Ready: recipe.Ready{Timeout: time.Minute}, Life: "life-1", Cookie: "real" + t.Name(),
-		Args: append([]recipe.Arg{{Name: "ctx-size", Value: json.Number("1024")}, {Name: "parallel", Value: json.Number("2")}, {Name: "threads", Value: json.Number("1")}}, args...),
+		Launcher: kind.Name, Model: model, Binary: []string{program}, Env: map[string]string{}, Host: "127.0.0.1",
+		Port:    freePort(t),
+		LogPath: filepath.Join(t.TempDir(), "server.log"), Ready: recipe.Ready{Timeout: time.Minute}, Life: "life-1",
+		Cookie: "real" + t.Name(),
+		Args: append([]recipe.Arg{
+			{Name: "ctx-size", Value: json.Number("1024")},
+			{Name: "parallel", Value: json.Number("2")},
+			{Name: "threads", Value: json.Number("1")},
+		}, args...),
 	}
-	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ()}, journal: story, kind: kind, spec: spec}
+	b := &bench{
+		Launcher: &Launcher{Journal: story.write, Environ: os.Environ()}, journal: story,
+		kind: kind, spec: spec,
+	}
 	t.Cleanup(func() { b.nothingLeft(t) })
 	return b
 }
@@ -59,10 +68,12 @@ func TestRealLlamaServer(t *testing.T) {
 	if startup == nil {
 		t.Fatal("Info().Startup = nil, want what the log and /props tell")
 	}
-	if startup.Slots == nil || *startup.Slots != 2 || startup.ContextLen == nil || *startup.ContextLen != 512 || startup.ModelBytes == nil || *startup.ModelBytes < 1<<20 {
+	if startup.Slots == nil || *startup.Slots != 2 || startup.ContextLen == nil || *startup.ContextLen != 512 ||
+		startup.ModelBytes == nil || *startup.ModelBytes < 1<<20 {
 		t.Errorf("startup = %+v, want 2 slots of 512 tokens and the model's bytes", startup)
 	}
-	if len(startup.Phases) != 1 || startup.Phases[0].Name != "weights" || startup.Phases[0].Seconds <= 0 || startup.Phases[0].Seconds > 60 {
+	if len(startup.Phases) != 1 || startup.Phases[0].Name != "weights" || startup.Phases[0].Seconds <= 0 ||
+		startup.Phases[0].Seconds > 60 {
 		t.Errorf("phases = %+v, want the time of the weights", startup.Phases)
 	}
 	if startup.Arguments["model_path"] != b.spec.Model || info.Version == "" {
@@ -74,13 +85,15 @@ func TestRealLlamaServer(t *testing.T) {
 	}
 	request(server)
 	after, err := server.Metrics(t.Context())
-	if err != nil || after[engines.OutputTokensTotal] <= before[engines.OutputTokensTotal] || after[engines.Running] != 0 || engines.CountersWentBack(before, after) != nil {
+	if err != nil || after[engines.OutputTokensTotal] <= before[engines.OutputTokensTotal] ||
+		after[engines.Running] != 0 || engines.CountersWentBack(before, after) != nil {
 		t.Errorf("metrics %v, then %v, %v, want more tokens and nothing running", before, after, err)
 	}
 	if slots, err := server.Slots(t.Context()); err != nil || len(slots) != 2 {
 		t.Errorf("slots() = %v, %v, want 2", slots, err)
 	}
-	if how, err := server.ResetCache(t.Context()); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "slot-save-path") {
+	if how, err := server.ResetCache(t.Context()); !errors.Is(err, errors.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "slot-save-path") {
 		t.Errorf("ResetCache() = %q, %v, want what the server must be started with", how, err)
 	}
 	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
@@ -107,7 +120,10 @@ func TestRealLlamaServerDrains(t *testing.T) {
 	defer cancel()
 	done := make(chan endpoint.Answer, 1)
 	go func() {
-		done <- server.Ask(ctx, "POST", endpoint.CompletionsPath, map[string]any{"prompt": "a", "max_tokens": 400, "ignore_eos": true}, time.Minute)
+		done <- server.Ask(ctx, "POST", endpoint.CompletionsPath, map[string]any{
+			"prompt": "a", "max_tokens": 400,
+			"ignore_eos": true,
+		}, time.Minute)
 	}()
 	for range 200 {
 		if n, _ := server.Outstanding(t.Context()); n > 0 || len(done) > 0 {
@@ -138,7 +154,10 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 	if err := tinygguf.Write(file, tinygguf.Options{Layers: 1}); err != nil {
 		t.Fatal(err)
 	}
-	b := realLlama(t, recipe.Arg{Name: "model-draft", Value: draft}, recipe.Arg{Name: "draft-max", Value: json.Number("4")})
+	b := realLlama(t, recipe.Arg{Name: "model-draft", Value: draft}, recipe.Arg{
+		Name:  "draft-max",
+		Value: json.Number("4"),
+	})
 	server := b.launch(t)
 	before, err := server.Counters(t.Context())
 	if err != nil {
@@ -150,12 +169,19 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 		prompts[i] = load.Prompt{TokenIDs: []int{300 + i, 400 + i, 500, 600}, InputTokens: 4, OutputTokens: 40}
 	}
 	opts := load.Options{
-		Target:   load.Target{BaseURLs: []string{server.BaseURL()}, API: "completions", Path: endpoint.CompletionsPath, Model: server.Model()},
-		Settings: spec.Settings{Body: map[string]any{"cache_prompt": false}, MaxConcurrency: 2, IgnoreEOS: true, Sampling: spec.Sampling{Temperature: new(0.)}},
+		Target: load.Target{
+			BaseURLs: []string{server.BaseURL()}, API: "completions", Path: endpoint.CompletionsPath,
+			Model: server.Model(),
+		},
+		Settings: spec.Settings{
+			Body: map[string]any{"cache_prompt": false}, MaxConcurrency: 2, IgnoreEOS: true,
+			Sampling: spec.Sampling{Temperature: new(0.)},
+		},
 	}
 	_, err = load.Run(t.Context(), opts, prompts, func(rec results.Record) error {
 		if rec.Failure != nil || rec.DraftTokens == nil || rec.AcceptedTokens == nil {
-			t.Errorf("record %d: %v, drafted %v, accepted %v, want the server's own counts", rec.Index, rec.Failure, rec.DraftTokens, rec.AcceptedTokens)
+			t.Errorf("record %d: %v, drafted %v, accepted %v, want the server's own counts", rec.Index, rec.Failure,
+				rec.DraftTokens, rec.AcceptedTokens)
 			return errors.New("an answer without counts")
 		}
 		tokens, accepted = tokens+*rec.DraftTokens, accepted+*rec.AcceptedTokens
@@ -178,20 +204,25 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 	for name, v := range after {
 		change[name] = v - before[name]
 	}
-	counted, logged := results.DraftingBy(results.DraftsByCounters, change), results.DraftingBy(results.DraftsByLog, change)
+	counted, logged := results.DraftingBy(results.DraftsByCounters, change),
+		results.DraftingBy(results.DraftsByLog, change)
 	if counted == nil || logged == nil {
 		t.Fatalf("drafting by counters %+v, by log %+v, want both; change %v", counted, logged, change)
 	}
 	if *counted.DraftTokens != float64(tokens) || *counted.AcceptedTokens != float64(accepted) {
-		t.Errorf("counters say %v drafted and %v accepted, the answers %d and %d", *counted.DraftTokens, *counted.AcceptedTokens, tokens, accepted)
+		t.Errorf("counters say %v drafted and %v accepted, the answers %d and %d", *counted.DraftTokens,
+			*counted.AcceptedTokens, tokens, accepted)
 	}
 	if *logged.DraftTokens != float64(tokens) || *logged.AcceptedTokens != float64(accepted) {
-		t.Errorf("the log says %v drafted and %v accepted, the answers %d and %d", *logged.DraftTokens, *logged.AcceptedTokens, tokens, accepted)
+		t.Errorf("the log says %v drafted and %v accepted, the answers %d and %d", *logged.DraftTokens,
+			*logged.AcceptedTokens, tokens, accepted)
 	}
 	counted.Derive()
 	logged.Derive()
-	if counted.Length == nil || *counted.Length < 1 || *counted.Length > 5 || logged.Length != nil && math.Abs(*logged.Length-*counted.Length) > 0.1 {
-		t.Errorf("tokens a step: %v by counters, %v by log, want the same, between 1 and 5", counted.Length, logged.Length)
+	if counted.Length == nil || *counted.Length < 1 || *counted.Length > 5 || logged.Length != nil &&
+		math.Abs(*logged.Length-*counted.Length) > 0.1 {
+		t.Errorf("tokens a step: %v by counters, %v by log, want the same, between 1 and 5", counted.Length,
+			logged.Length)
 	}
 	for i := 1; i < len(counted.AtPosition); i++ {
 		if counted.AtPosition[i] > counted.AtPosition[i-1] {
@@ -199,7 +230,8 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 		}
 	}
 	told := server.Info().Speculation
-	if told == nil || told.Tokens == nil || *told.Tokens != 4 || len(told.LogLines) != 1 || !strings.Contains(told.LogLines[0], "draft acceptance") {
+	if told == nil || told.Tokens == nil || *told.Tokens != 4 || len(told.LogLines) != 1 ||
+		!strings.Contains(told.LogLines[0], "draft acceptance") {
 		t.Errorf("Info().Speculation = %+v, want k 4 and the last line of the log", told)
 	}
 }

@@ -31,7 +31,8 @@ func TestOwnerOf(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if owner, err := OwnerOf(t.Context(), fmt.Sprintf("http://127.0.0.1:%d", port)); err == nil || !strings.Contains(err.Error(), "no visible process") {
+	if owner, err := OwnerOf(t.Context(), fmt.Sprintf("http://127.0.0.1:%d", port)); err == nil ||
+		!strings.Contains(err.Error(), "no visible process") {
 		t.Errorf("OwnerOf of a closed port = %+v, %v", owner, err)
 	}
 	for _, url := range []string{"127.0.0.1:80", "http://", "http://host:port"} {
@@ -42,8 +43,14 @@ func TestOwnerOf(t *testing.T) {
 }
 
 func TestWithoutSecrets(t *testing.T) {
-	in := []string{"vllm", "serve", "m", "--api-key", "a", "b", "--port", "80", "--hf-token=c", "--max-model-len", "5", "--api_key"}
-	want := []string{"vllm", "serve", "m", "--api-key", "***", "***", "--port", "80", "--hf-token=***", "--max-model-len", "5", "--api_key"}
+	in := []string{
+		"vllm", "serve", "m", "--api-key", "a", "b", "--port", "80", "--hf-token=c", "--max-model-len",
+		"5", "--api_key",
+	}
+	want := []string{
+		"vllm", "serve", "m", "--api-key", "***", "***", "--port", "80", "--hf-token=***",
+		"--max-model-len", "5", "--api_key",
+	}
 	if got := withoutSecrets(in); !slices.Equal(got, want) {
 		t.Errorf("withoutSecrets(%q) = %q, want %q", in, got, want)
 	}

@@ -30,7 +30,8 @@ func TestTokenFallsBackToChat(t *testing.T) {
 		fmt.Fprint(w, `data: {"choices":[{"delta":{"content":"a"}}]}`+"\n\n")
 	}))
 	defer remote.Close()
-	server, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand}, recipe.Spec{BaseURL: remote.URL, Model: "m"})
+	server, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand},
+		recipe.Spec{BaseURL: remote.URL, Model: "m"})
 	if err != nil {
 		t.Fatalf("Launch() = %v", err)
 	}
@@ -50,14 +51,18 @@ func TestRefusalsAreFinal(t *testing.T) {
 		{"bad request", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error":"max_tokens too small"}`, http.StatusBadRequest)
 		}, results.FailHTTP, "max_tokens too small"},
-		{"forbidden", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, results.FailAuth, "api-key:"},
+		{
+			"forbidden", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) },
+			results.FailAuth, "api-key:",
+		},
 		{"no such API", http.NotFound, results.FailHTTP, "404"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			remote := httptest.NewServer(c.handler)
 			defer remote.Close()
-			_, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand}, recipe.Spec{BaseURL: remote.URL})
+			_, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand},
+				recipe.Spec{BaseURL: remote.URL})
 			if err == nil || asFailure(err).Class != c.want || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Launch() = %v, want class %s saying %q", err, c.want, c.says)
 			}
@@ -84,7 +89,8 @@ func TestWrongServerHasNoModelList(t *testing.T) {
 	defer remote.Close()
 	kind := engines.Kind{Name: "vllm", External: true, Command: engines.ExternalCommand, ModelsPath: "/v1/models"}
 	_, err := (&Launcher{}).Launch(t.Context(), kind, recipe.Spec{BaseURL: remote.URL})
-	if err == nil || asFailure(err).Class != results.FailProtocol || !strings.Contains(err.Error(), "not a vllm server") {
+	if err == nil || asFailure(err).Class != results.FailProtocol || !strings.Contains(err.Error(),
+		"not a vllm server") {
 		t.Errorf("Launch() = %v, want class %s", err, results.FailProtocol)
 	}
 }
@@ -94,9 +100,11 @@ func TestWrongServerHasNoModelList(t *testing.T) {
 func TestExternalThatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		_, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand}, recipe.Spec{BaseURL: "http://127.0.0.1:1", Model: "m", Ready: recipe.Ready{Timeout: time.Hour}})
+		_, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand},
+			recipe.Spec{BaseURL: "http://127.0.0.1:1", Model: "m", Ready: recipe.Ready{Timeout: time.Hour}})
 		failure, ok := errors.AsType[*results.Failure](err)
-		if !ok || failure.Class != results.FailReadyTimeout || !strings.Contains(failure.Message, "nothing answers at http://127.0.0.1:1") {
+		if !ok || failure.Class != results.FailReadyTimeout || !strings.Contains(failure.Message,
+			"nothing answers at http://127.0.0.1:1") {
 			t.Errorf("failure = %v, want ready-timeout that names the address", err)
 		}
 		if took := time.Since(began); took > 20*time.Second {

@@ -85,7 +85,8 @@ func TestStopProvesMemory(t *testing.T) {
 				}
 				return
 			}
-			if failure := asFailure(err); failure.Class != results.FailNoProof || !strings.Contains(failure.Message, "50.0 GiB") {
+			if failure := asFailure(err); failure.Class != results.FailNoProof ||
+				!strings.Contains(failure.Message, "50.0 GiB") {
 				t.Errorf("Stop() = %v, want class %s with the figures", err, results.FailNoProof)
 			}
 			// A second look may find it back.
@@ -100,10 +101,14 @@ func TestStopProvesMemory(t *testing.T) {
 func TestLaunchRefusesBesideOthers(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
-	b.GPUs = &engineMemory{held: []results.GPUHolder{{PID: os.Getpid(), Device: "gpu-0", Bytes: new(int64(30 * giga)), Name: "python"}}}
+	b.GPUs = &engineMemory{held: []results.GPUHolder{{
+		PID: os.Getpid(), Device: "gpu-0", Bytes: new(int64(30 * giga)),
+		Name: "python",
+	}}}
 	b.spec.Devices, b.spec.VRAM.Foreign = []string{"gpu-0"}, "refuse"
 	failure := b.refuse(t, results.FailForeignGPU)
-	if want := fmt.Sprintf("pid %d (python) holds 30.0 GiB of GPU gpu-0", os.Getpid()); !strings.Contains(failure.Message, want) {
+	if want := fmt.Sprintf("pid %d (python) holds 30.0 GiB of GPU gpu-0",
+		os.Getpid()); !strings.Contains(failure.Message, want) {
 		t.Errorf("failure = %q, want %q", failure.Message, want)
 	}
 	b.story(t, "")
@@ -122,7 +127,8 @@ func TestServerTellsOfItsSurroundings(t *testing.T) {
 	b := prepare(t, vllm(t), fakeengine.Config{Children: []fakeengine.Child{{Session: true}}})
 	b.Environ = append(b.Environ, "VLLM_ATTENTION_BACKEND=x", "RANK=3")
 	server := b.launch(t)
-	if got := server.Info().DroppedEnv; !slices.Contains(got, "RANK") || !slices.Contains(got, "VLLM_ATTENTION_BACKEND") {
+	if got := server.Info().DroppedEnv; !slices.Contains(got, "RANK") || !slices.Contains(got,
+		"VLLM_ATTENTION_BACKEND") {
 		t.Errorf("dropped = %v, want RANK and VLLM_ATTENTION_BACKEND among them", got)
 	}
 	before, after := b.journal.last(results.LifeStarting), b.journal.last(results.LifeSpawned)

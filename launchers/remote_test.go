@@ -30,7 +30,9 @@ func behind(t *testing.T, prefix, authorization string) (base string, missed fun
 			return
 		case below && (path == "/v1/chat/completions" || path == "/v1/completions"):
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"text\":\"Hi\",\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n")
+			_,
+				_ = io.WriteString(w,
+				"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"text\":\"Hi\",\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n")
 			return
 		case !below || strings.HasPrefix(path, "/v1"):
 			mu.Lock()
@@ -64,7 +66,10 @@ func TestRemoteServers(t *testing.T) {
 		{name: "a slash at the end", base: "/", endpoint: chat},
 		{name: "with the API's path", base: "/v1/", endpoint: chat},
 		{name: "a prefix in the base URL", prefix: "/shisa-405b-fp16", base: "/shisa-405b-fp16/", endpoint: chat},
-		{name: "a prefix in the endpoint", prefix: "/shisa-405b-fp16", base: "/", endpoint: "/shisa-405b-fp16" + chat, pathPrefix: "/shisa-405b-fp16"},
+		{
+			name: "a prefix in the endpoint", prefix: "/shisa-405b-fp16", base: "/", endpoint: "/shisa-405b-fp16" + chat,
+			pathPrefix: "/shisa-405b-fp16",
+		},
 		{name: "a deep prefix in the endpoint", prefix: "/a/b", endpoint: "/a/b" + chat, pathPrefix: "/a/b"},
 		{name: "a key", base: "/", endpoint: chat, key: "k-1234567", authorization: "Bearer k-1234567"},
 		{name: "a user", endpoint: chat, user: "me:secret-word@", authorization: "Basic bWU6c2VjcmV0LXdvcmQ="},
@@ -80,24 +85,27 @@ func TestRemoteServers(t *testing.T) {
 			continue
 		}
 		info := server.Info()
-		if info.Model != "shisa" || info.Startup == nil || info.Startup.ContextLen == nil || *info.Startup.ContextLen != 4096 {
+		if info.Model != "shisa" || info.Startup == nil || info.Startup.ContextLen == nil ||
+			*info.Startup.ContextLen != 4096 {
 			t.Errorf("%s: model %q, startup %+v, want shisa and what its list tells", c.name, info.Model, info.Startup)
 		}
 		if strings.Contains(info.BaseURL, "secret-word") {
 			t.Errorf("%s: base URL for readers %q holds the password", c.name, info.BaseURL)
 		}
 		opts := load.Options{Target: load.Target{
-			BaseURLs: []string{server.BaseURL()}, API: "chat", Path: c.endpoint, Model: "shisa", Headers: map[string]string{},
+			BaseURLs: []string{server.BaseURL()}, API: "chat", Path: c.endpoint, Model: "shisa",
+			Headers: map[string]string{},
 		}}
 		if c.key != "" {
 			opts.Target.Headers["Authorization"] = "Bearer " + c.key
 		}
-		_, err = load.Run(t.Context(), opts, []load.Prompt{{Text: "Hello", OutputTokens: 1}}, func(rec results.Record) error {
-			if rec.Failure != nil {
-				t.Errorf("%s: request: %v", c.name, rec.Failure)
-			}
-			return nil
-		})
+		_, err = load.Run(t.Context(), opts, []load.Prompt{{Text: "Hello", OutputTokens: 1}},
+			func(rec results.Record) error {
+				if rec.Failure != nil {
+					t.Errorf("%s: request: %v", c.name, rec.Failure)
+				}
+				return nil
+			})
 		if id, asked := server.Identity(t.Context()); err != nil || asked != nil || !id.Listed || missed() != nil {
 			t.Errorf("%s: %v; identity %+v, %v; asked in vain for %q", c.name, err, id, asked, missed())
 		}

@@ -25,7 +25,8 @@ func running(t *testing.T, answers map[string]string) (*httptest.Server, *[]stri
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, known := answers[r.Method+" "+r.URL.Path]
 		body, _ := io.ReadAll(r.Body)
-		if r.Method == http.MethodPost && r.URL.Path != "/tokenize" && !strings.Contains(string(body), `"stream":true`) {
+		if r.Method == http.MethodPost && r.URL.Path != "/tokenize" && !strings.Contains(string(body),
+			`"stream":true`) {
 			bodies = append(bodies, string(body))
 		}
 		status := http.StatusOK
@@ -53,7 +54,10 @@ func TestSmoke(t *testing.T) {
 		name, answer string
 		says         string // in the failure; "": success
 	}{
-		{"a completion", `{"id":"x","choices":[{"message":{"role":"assistant","content":"Hello!"}}],"usage":{"completion_tokens":3}}`, ""},
+		{
+			"a completion",
+			`{"id":"x","choices":[{"message":{"role":"assistant","content":"Hello!"}}],"usage":{"completion_tokens":3}}`, "",
+		},
 		{"over several lines", "{\n \"choices\": [\n {\"message\": {\"content\": \"Hello!\"}}\n ]\n}\n", ""},
 		{"a stream", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n", ""},
 		{"of an API of its own", `{"generated_text":"Hello"}`, ""},
@@ -82,14 +86,16 @@ func TestSmoke(t *testing.T) {
 			continue
 		}
 		answer := server.Info().Smoke
-		if answer == nil || answer.Path != path || answer.Status != 200 || answer.Body != strings.TrimSpace(c.answer) || answer.TookS <= 0 {
+		if answer == nil || answer.Path != path || answer.Status != 200 || answer.Body != strings.TrimSpace(c.answer) ||
+			answer.TookS <= 0 {
 			t.Errorf("%s: smoke answer = %+v, want the answer and its time", c.name, answer)
 		}
 		phases := server.Info().ReadyPhases
 		if phases[len(phases)-1].Name != "smoke" {
 			t.Errorf("%s: phases = %v, want smoke as the last", c.name, phases)
 		}
-		if want := `{"max_tokens":100,"messages":[{"content":"Hello","role":"user"}]}`; len(*bodies) != 1 || (*bodies)[0] != want {
+		if want := `{"max_tokens":100,"messages":[{"content":"Hello","role":"user"}]}`; len(*bodies) != 1 ||
+			(*bodies)[0] != want {
 			t.Errorf("%s: bodies = %q, want %q: as written, without a model", c.name, *bodies, want)
 		}
 	}
@@ -128,7 +134,8 @@ func TestSmokeKillsTheEngine(t *testing.T) {
 			b.spec.Smoke = recipe.Smoke{Path: endpoint.ChatPath, Body: map[string]any{"messages": []any{}}}
 			_, err := b.Launch(t.Context(), b.kind, b.spec)
 			failure, ok := errors.AsType[*results.Failure](err)
-			if !ok || failure.Class != c.class || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "at the smoke request: POST ") {
+			if !ok || failure.Class != c.class || !strings.Contains(failure.Message, c.says) ||
+				!strings.Contains(failure.Message, "at the smoke request: POST ") {
 				t.Errorf("Launch: %v, want %s with %q", err, c.class, c.says)
 			}
 			if got := b.journal.kinds(); got != storyBad {

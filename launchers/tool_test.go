@@ -27,8 +27,12 @@ func toolBench(t *testing.T, script string) (*bench, *journal) {
 	}
 	j := &journal{}
 	return &bench{
-		Launcher: &Launcher{Journal: j.write, Environ: os.Environ()}, journal: j, kind: engines.LlamaBench([]string{"m.gguf"}, "-o", "jsonl"),
-		spec: recipe.Spec{Binary: []string{path}, Dir: dir, LogPath: filepath.Join(dir, "server-0.log"), Life: "01-a", Cookie: "run"},
+		Launcher: &Launcher{Journal: j.write, Environ: os.Environ()}, journal: j,
+		kind: engines.LlamaBench([]string{"m.gguf"}, "-o", "jsonl"),
+		spec: recipe.Spec{
+			Binary: []string{path}, Dir: dir, LogPath: filepath.Join(dir, "server-0.log"), Life: "01-a",
+			Cookie: "run",
+		},
 	}, j
 }
 
@@ -82,15 +86,24 @@ func TestToolFailures(t *testing.T) {
 		code         *int
 	}{
 		{
-			name: "a flag that it does not know", script: "echo 'error: invalid parameter for argument: -x' >&2; echo usage:; exit 1",
-			want: results.FailBadFlag, says: `llama-bench log says "error: invalid parameter for argument: -x"`, code: new(1),
+			name:   "a flag that it does not know",
+			script: "echo 'error: invalid parameter for argument: -x' >&2; echo usage:; exit 1",
+			want:   results.FailBadFlag, says: `llama-bench log says "error: invalid parameter for argument: -x"`,
+			code: new(1),
 		},
 		{
-			name: "a model that is none", script: "echo \"main: error: failed to load model 'm.gguf'\"; exit 1", want: results.FailModel, says: "failed to load model", code: new(1),
+			name: "a model that is none", script: "echo \"main: error: failed to load model 'm.gguf'\"; exit 1",
+			want: results.FailModel, says: "failed to load model", code: new(1),
 		},
-		{name: "without a reason", script: "echo bye; exit 7", want: results.FailExited, says: `llama-bench exited with code 7`, code: new(7)},
+		{
+			name: "without a reason", script: "echo bye; exit 7", want: results.FailExited,
+			says: `llama-bench exited with code 7`, code: new(7),
+		},
 		{name: "a signal", script: "kill -SEGV $$", want: results.FailExited, says: "signal 11", code: new(139)},
-		{name: "a stall", script: "echo begun; exec sleep 100", stall: time.Second, want: results.FailNoProgress, says: "no sign of life for 1s"},
+		{
+			name: "a stall", script: "echo begun; exec sleep 100", stall: time.Second, want: results.FailNoProgress,
+			says: "no sign of life for 1s",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,7 +185,10 @@ func TestToolThatCannotStart(t *testing.T) {
 	}{
 		{"no such program", t.Context(), func(s *recipe.Spec) { s.Binary = []string{"./nope"} }, results.FailNotFound},
 		{"a container", t.Context(), func(s *recipe.Spec) { s.Container.Image = "x" }, results.FailBadRecipe},
-		{"a flag of bench", t.Context(), func(s *recipe.Spec) { s.Args = []recipe.Arg{{Name: "o", Value: "md"}} }, results.FailBadRecipe},
+		{
+			"a flag of bench", t.Context(), func(s *recipe.Spec) { s.Args = []recipe.Arg{{Name: "o", Value: "md"}} },
+			results.FailBadRecipe,
+		},
 		{"interrupted before", ended, func(*recipe.Spec) {}, results.FailInterrupted},
 	}
 	for _, tt := range tests {

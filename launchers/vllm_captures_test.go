@@ -34,14 +34,18 @@ func failedStarts() map[string]failedStart {
 		"fail-empty-folder": {
 			1, results.FailModel, "Invalid repository ID or local directory specified: '/models/empty'",
 		},
-		"fail-no-model":        {1, results.FailDownload, "Cannot find an appropriate cached snapshot folder"},
-		"fail-no-memory":       {1, results.FailOutOfMemory, "less than desired CPU memory utilization (0.99, 19.52 GiB)"},
+		"fail-no-model": {1, results.FailDownload, "Cannot find an appropriate cached snapshot folder"},
+		"fail-no-memory": {
+			1, results.FailOutOfMemory,
+			"less than desired CPU memory utilization (0.99, 19.52 GiB)",
+		},
 		"fail-kv-small":        {1, results.FailKVCache, "To serve at least one request with the model's max seq len"},
 		"fail-kv-then-sigterm": {1, results.FailKVCache, "To serve at least one request with the model's max seq len"},
 		"fail-port":            {1, results.FailPortInUse, "[Errno 98] Address already in use"},
 		"fail-too-long":        {1, results.FailBadRecipe, "User-specified max_model_len (100000) is greater"},
 		"fail-tp-too-many-heads": {
-			1, results.FailBadRecipe, "Total number of attention heads (2) must be divisible by tensor parallel size (3)",
+			1, results.FailBadRecipe,
+			"Total number of attention heads (2) must be divisible by tensor parallel size (3)",
 		},
 		"fail-worker": {1, results.FailEngineDied, "has no attribute 'expand_kernel_impl'"},
 	}
@@ -114,8 +118,10 @@ func TestCapturedLogs(t *testing.T) {
 			t.Parallel()
 			b := prepare(t, vllm(t), fakeengine.Config{LogFile: vllmCaptures + name + ".log", ExitAtOnce: &want.code})
 			failure := b.refuse(t, want.class)
-			if !strings.Contains(failure.Message, want.says) || failure.ExitCode == nil || *failure.ExitCode != want.code {
-				t.Errorf("failure = %v with code %v, want %q with code %d", failure, failure.ExitCode, want.says, want.code)
+			if !strings.Contains(failure.Message, want.says) || failure.ExitCode == nil ||
+				*failure.ExitCode != want.code {
+				t.Errorf("failure = %v with code %v, want %q with code %d", failure, failure.ExitCode,
+					want.says, want.code)
 			}
 		})
 	}

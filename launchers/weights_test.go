@@ -11,8 +11,9 @@ func TestWeightsOf(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int64{
 		"one.gguf": 100, "b-00001-of-00002.gguf": 30, "b-00002-of-00002.gguf": 20, "b-00001-of-00003.gguf": 7,
-		"hf/model-1.safetensors": 10, "hf/model-2.safetensors": 5, "hf/pytorch_model.bin": 50, "old/pytorch_model.bin": 8,
-		"empty/config.json": 3,
+		"hf/model-1.safetensors": 10, "hf/model-2.safetensors": 5, "hf/pytorch_model.bin": 50,
+		"old/pytorch_model.bin": 8,
+		"empty/config.json":     3,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

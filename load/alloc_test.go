@@ -85,7 +85,8 @@ func TestNoAllocationPerNativeEvent(t *testing.T) {
 			}
 		}
 		parse()
-		if got := testing.AllocsPerRun(1000, parse); got != 0 || !strings.HasPrefix(string(c.Content), " tok") || len(c.Finish) > 0 {
+		if got := testing.AllocsPerRun(1000, parse); got != 0 || !strings.HasPrefix(string(c.Content), " tok") ||
+			len(c.Finish) > 0 {
 			t.Errorf("%s: %v allocations an event, want 0; content %q", name, got, c.Content)
 		}
 	}

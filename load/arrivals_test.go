@@ -73,7 +73,8 @@ func TestArrivalsReference(t *testing.T) {
 			sameTimes(t, name, Arrivals(c.N, float64(c.Rate), float64(c.Burstiness), rng), c.At)
 			continue
 		}
-		got, _, err := ArrivalsRamp(c.N, spec.Ramp{Strategy: c.Strategy, Start: c.Start, End: c.End}, float64(c.Burstiness), rng)
+		got, _, err := ArrivalsRamp(c.N, spec.Ramp{Strategy: c.Strategy, Start: c.Start, End: c.End},
+			float64(c.Burstiness), rng)
 		if err != nil {
 			t.Error(err)
 		}
@@ -127,12 +128,42 @@ func TestRampChanges(t *testing.T) {
 		at      []float64
 		changes []results.RateChange
 	}{
-		{"linear", 3, spec.Ramp{Strategy: spec.RampLinear, Start: 1, End: 4}, []float64{1, 1.4, 1.65}, []results.RateChange{{RPS: 1, AtS: 0}, {RPS: 2, AtS: 1.4}, {RPS: 3, AtS: 1.65}, {RPS: 4, AtS: 1.65}}},
-		{"falling", 2, spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 1}, []float64{0.5, 1.5}, []results.RateChange{{RPS: 2, AtS: 0}}},
-		{"from nothing", 3, spec.Ramp{Strategy: spec.RampLinear, Start: 0, End: 2}, []float64{0, 1, 1.5}, []results.RateChange{{RPS: 0, AtS: 0}, {RPS: 1, AtS: 1}, {RPS: 2, AtS: 1.5}}},
-		{"exponential", 3, spec.Ramp{Strategy: spec.RampExponential, Start: 1, End: 4}, []float64{1, 1.5, 1.75}, []results.RateChange{{RPS: 1, AtS: 0}, {RPS: 2, AtS: 1.5}, {RPS: 3, AtS: 1.75}, {RPS: 4, AtS: 1.75}}},
-		{"one request", 1, spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 8}, []float64{0.5}, []results.RateChange{{RPS: 2, AtS: 0}}},
-		{"none", 0, spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 8}, []float64{}, []results.RateChange{{RPS: 2, AtS: 0}}},
+		{
+			"linear", 3,
+			spec.Ramp{Strategy: spec.RampLinear, Start: 1, End: 4},
+			[]float64{1, 1.4, 1.65},
+			[]results.RateChange{{RPS: 1, AtS: 0}, {RPS: 2, AtS: 1.4}, {RPS: 3, AtS: 1.65}, {RPS: 4, AtS: 1.65}},
+		},
+		{
+			"falling", 2,
+			spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 1},
+			[]float64{0.5, 1.5},
+			[]results.RateChange{{RPS: 2, AtS: 0}},
+		},
+		{
+			"from nothing", 3,
+			spec.Ramp{Strategy: spec.RampLinear, Start: 0, End: 2},
+			[]float64{0, 1, 1.5},
+			[]results.RateChange{{RPS: 0, AtS: 0}, {RPS: 1, AtS: 1}, {RPS: 2, AtS: 1.5}},
+		},
+		{
+			"exponential", 3,
+			spec.Ramp{Strategy: spec.RampExponential, Start: 1, End: 4},
+			[]float64{1, 1.5, 1.75},
+			[]results.RateChange{{RPS: 1, AtS: 0}, {RPS: 2, AtS: 1.5}, {RPS: 3, AtS: 1.75}, {RPS: 4, AtS: 1.75}},
+		},
+		{
+			"one request", 1,
+			spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 8},
+			[]float64{0.5},
+			[]results.RateChange{{RPS: 2, AtS: 0}},
+		},
+		{
+			"none", 0,
+			spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 8},
+			[]float64{},
+			[]results.RateChange{{RPS: 2, AtS: 0}},
+		},
 	}
 	for _, tt := range tests {
 		at, changes, err := ArrivalsRamp(tt.n, tt.ramp, inf, nil)
@@ -140,7 +171,16 @@ func TestRampChanges(t *testing.T) {
 			t.Errorf("%s: ArrivalsRamp = %v, %v, %v, want %v, %v", tt.name, at, changes, err, tt.at, tt.changes)
 		}
 	}
-	for _, bad := range []spec.Ramp{{Strategy: "", Start: 1, End: 2}, {Strategy: spec.RampExponential, Start: 0, End: 2}, {Strategy: spec.RampLinear, Start: -1, End: 2}, {Strategy: spec.RampLinear, Start: 1, End: inf}, {Strategy: spec.RampLinear, Start: math.NaN(), End: 1}} {
+	for _, bad := range []spec.Ramp{
+		{Strategy: "", Start: 1, End: 2},
+		{
+			Strategy: spec.RampExponential, Start: 0,
+			End: 2,
+		},
+		{Strategy: spec.RampLinear, Start: -1, End: 2},
+		{Strategy: spec.RampLinear, Start: 1, End: inf},
+		{Strategy: spec.RampLinear, Start: math.NaN(), End: 1},
+	} {
 		if _, _, err := ArrivalsRamp(2, bad, inf, nil); err == nil {
 			t.Errorf("ArrivalsRamp(%+v) gave no error", bad)
 		}

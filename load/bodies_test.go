@@ -23,7 +23,10 @@ func everything() spec.Sampling {
 func TestNativeBodies(t *testing.T) {
 	short := dialect.Prompt{Text: "a é", OutputTokens: 7}
 	some := spec.Sampling{Temperature: new(0.5), TopK: new(4), RepetitionPenalty: new(1.5), Seed: new(7)}
-	picture := dialect.Prompt{Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"}, OutputTokens: 7}
+	picture := dialect.Prompt{
+		Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"},
+		OutputTokens: 7,
+	}
 	tests := []struct {
 		name  string
 		o     Options
@@ -33,7 +36,10 @@ func TestNativeBodies(t *testing.T) {
 	}{
 		{
 			"completions, all parameters",
-			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{Sampling: everything(), IgnoreEOS: true}},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{
+				Sampling:  everything(),
+				IgnoreEOS: true,
+			}},
 			short,
 			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"top_p":0.9,"top_k":4,"min_p":0.1,"temperature":0.5,"frequency_penalty":0.2,"presence_penalty":0.3,"repetition_penalty":1,"seed":7,"ignore_eos":true}`, 7,
 		},
@@ -51,35 +57,76 @@ func TestNativeBodies(t *testing.T) {
 		},
 		{
 			"objects in the body are merged",
-			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}}},
+			Options{
+				Target:   Target{API: "completions", Model: "m"},
+				Settings: spec.Settings{Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}},
+			},
 			short,
 			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, 7,
 		},
 		{
 			"llamacpp",
-			Options{Target: Target{API: "llamacpp"}, Settings: spec.Settings{Body: map[string]any{"cache_prompt": false}, Sampling: some, IgnoreEOS: true}},
+			Options{
+				Target:   Target{API: "llamacpp"},
+				Settings: spec.Settings{Body: map[string]any{"cache_prompt": false}, Sampling: some, IgnoreEOS: true},
+			},
 			short,
 			`{"prompt":"a é","n_predict":7,"stream":true,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"ignore_eos":true,"cache_prompt":false}`, 7,
 		},
-		{"llamacpp ids", Options{Target: Target{API: "llamacpp"}}, dialect.Prompt{TokenIDs: []int{1, 2}}, `{"prompt":[1,2],"stream":true}`, 0},
+		{
+			"llamacpp ids",
+			Options{Target: Target{API: "llamacpp"}},
+			dialect.Prompt{TokenIDs: []int{1, 2}},
+			`{"prompt":[1,2],"stream":true}`, 0,
+		},
 		{
 			"tgi",
-			Options{Target: Target{API: "tgi"}, Settings: spec.Settings{Body: map[string]any{"parameters": map[string]any{"truncate": 5}}, Sampling: some, IgnoreEOS: true}},
+			Options{
+				Target: Target{API: "tgi"},
+				Settings: spec.Settings{
+					Body:     map[string]any{"parameters": map[string]any{"truncate": 5}},
+					Sampling: some, IgnoreEOS: true,
+				},
+			},
 			short,
 			`{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":true,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7,"truncate":5}}`, 7,
 		},
-		{"tgi greedy", Options{Target: Target{API: "tgi"}, Settings: spec.Settings{Sampling: spec.Sampling{Temperature: new(0.0)}}}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7},
-		{"tgi not streamed", Options{Target: Target{API: "tgi"}, Settings: spec.Settings{NoStream: true}}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"details":true}}`, 7},
+		{
+			"tgi greedy",
+			Options{
+				Target:   Target{API: "tgi"},
+				Settings: spec.Settings{Sampling: spec.Sampling{Temperature: new(0.0)}},
+			},
+			short,
+			`{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7,
+		},
+		{
+			"tgi not streamed",
+			Options{Target: Target{API: "tgi"}, Settings: spec.Settings{NoStream: true}},
+			short,
+			`{"inputs":"a é","parameters":{"max_new_tokens":7,"details":true}}`, 7,
+		},
 		{
 			"sglang",
 			Options{Target: Target{API: "sglang"}, Settings: spec.Settings{Sampling: some, IgnoreEOS: true}},
 			short,
 			`{"text":"a é","sampling_params":{"max_new_tokens":7,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"sampling_seed":7,"ignore_eos":true},"stream":true}`, 7,
 		},
-		{"sglang ids", Options{Target: Target{API: "sglang"}}, dialect.Prompt{TokenIDs: []int{1, 2}}, `{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0},
+		{
+			"sglang ids",
+			Options{Target: Target{API: "sglang"}},
+			dialect.Prompt{TokenIDs: []int{1, 2}},
+			`{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0,
+		},
 		{
 			"ollama",
-			Options{Target: Target{API: "ollama", Model: "m"}, Settings: spec.Settings{Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}, Sampling: some}},
+			Options{
+				Target: Target{API: "ollama", Model: "m"},
+				Settings: spec.Settings{Body: map[string]any{"options": map[string]any{
+					"num_ctx":     4096,
+					"num_predict": 9,
+				}}, Sampling: some},
+			},
 			short,
 			`{"model":"m","prompt":"a é","raw":true,"stream":true,"options":{"num_predict":9,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"num_ctx":4096}}`, 9,
 		},
@@ -103,14 +150,18 @@ func TestNativeBodies(t *testing.T) {
 		}
 		got, err := api.Encode(tt.o.common(), dialect.Ask{Prompt: tt.p})
 		if err != nil || string(got.Body) != tt.want || got.Asked != tt.asked {
-			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.Body, got.Asked, err, tt.want, tt.asked)
+			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.Body, got.Asked, err,
+				tt.want, tt.asked)
 		}
 	}
 }
 
 // TestTurnBodies: what was said before goes along with a later turn.
 func TestTurnBodies(t *testing.T) {
-	p := dialect.Prompt{Text: "one", OutputTokens: 5, Images: []string{"data:image/png;base64,QUJD"}, Turns: []dialect.Turn{{Text: "two", OutputTokens: 6}, {Text: "three", OutputTokens: 0}}}
+	p := dialect.Prompt{
+		Text: "one", OutputTokens: 5, Images: []string{"data:image/png;base64,QUJD"},
+		Turns: []dialect.Turn{{Text: "two", OutputTokens: 6}, {Text: "three", OutputTokens: 0}},
+	}
 	plain := p
 	plain.Images = nil
 	second, third := []string{" uno"}, []string{" uno", " dos"}
@@ -120,16 +171,40 @@ func TestTurnBodies(t *testing.T) {
 		answers           []string
 		want              string
 	}{
-		{"completions", "completions", "", plain, second, `{"model":"m","prompt":"one uno\ntwo","max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"no limit", "completions", "", plain, third, `{"model":"m","prompt":"one uno\ntwo dos\nthree","stream":true,"stream_options":{"include_usage":true}}`},
-		{"chat", "chat", "", plain, second, `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"chat with images", "chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"vLLM's chat", "chat", spec.CompatVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
+		{
+			"completions", "completions", "", plain, second,
+			`{"model":"m","prompt":"one uno\ntwo","max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`,
+		},
+		{
+			"no limit", "completions", "", plain, third,
+			`{"model":"m","prompt":"one uno\ntwo dos\nthree","stream":true,"stream_options":{"include_usage":true}}`,
+		},
+		{
+			"chat", "chat", "", plain, second,
+			`{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`,
+		},
+		{
+			"chat with images", "chat", "", p, second,
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`,
+		},
+		{
+			"vLLM's chat", "chat", spec.CompatVLLM, plain, second,
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`,
+		},
 		{"llamacpp", "llamacpp", "", plain, second, `{"prompt":"one uno\ntwo","n_predict":6,"stream":true}`},
 		{"tgi", "tgi", "", plain, second, `{"inputs":"one uno\ntwo","parameters":{"max_new_tokens":6}}`},
-		{"sglang", "sglang", "", plain, second, `{"text":"one uno\ntwo","sampling_params":{"max_new_tokens":6},"stream":true}`},
-		{"ollama", "ollama", "", plain, second, `{"model":"m","prompt":"one uno\ntwo","raw":true,"stream":true,"options":{"num_predict":6}}`},
-		{"ollama-chat", "ollama-chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":"one","images":["QUJD"]},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"stream":true,"options":{"num_predict":6}}`},
+		{
+			"sglang", "sglang", "", plain, second,
+			`{"text":"one uno\ntwo","sampling_params":{"max_new_tokens":6},"stream":true}`,
+		},
+		{
+			"ollama", "ollama", "", plain, second,
+			`{"model":"m","prompt":"one uno\ntwo","raw":true,"stream":true,"options":{"num_predict":6}}`,
+		},
+		{
+			"ollama-chat", "ollama-chat", "", p, second,
+			`{"model":"m","messages":[{"role":"user","content":"one","images":["QUJD"]},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"stream":true,"options":{"num_predict":6}}`,
+		},
 	}
 	for _, tt := range tests {
 		api, err := dialect.APINamed(tt.api)
@@ -157,7 +232,8 @@ func TestVLLMBodies(t *testing.T) {
 		p                 dialect.Prompt
 		want              string
 	}{
-		{"newest", "completions", spec.CompatVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"newest", "completions", spec.CompatVLLM, nil, p, `{"model": "m", "prompt": ` + text +
+			`, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
 		{
 			"newest, ids", "completions", spec.CompatVLLM, func(o *Options) { o.IgnoreEOS = true },
 			dialect.Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
@@ -166,29 +242,46 @@ func TestVLLMBodies(t *testing.T) {
 		{"newest, parameters", "completions", spec.CompatVLLM, func(o *Options) {
 			o.IgnoreEOS, o.Sampling = true, everything()
 			o.Sampling.Seed, o.Sampling.RepetitionPenalty = nil, new(1.1)
-			o.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{1.0, json.Number("2"), json.Number("2.50"), "é"}}, "logprobs": 3, "stream_options": map[string]any{}}
-		}, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.1, "max_tokens": 16, "logprobs": 3, "stream": true, "stream_options": {}, "ignore_eos": true, ` +
+			o.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{
+				1.0, json.Number("2"),
+				json.Number("2.50"), "é",
+			}}, "logprobs": 3, "stream_options": map[string]any{}}
+		}, p, `{"model": "m", "prompt": ` + text +
+			`, "repetition_penalty": 1.1, "max_tokens": 16, "logprobs": 3, "stream": true, "stream_options": {}, "ignore_eos": true, ` +
 			`"top_p": 0.9, "top_k": 4, "min_p": 0.1, "temperature": 0.5, "frequency_penalty": 0.2, "presence_penalty": 0.3, "a": 1e-05, "b": {"c": [1.0, 2, 2.5, "\u00e9"]}}`},
 		{
 			"newest, chat", "chat", spec.CompatVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
-			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage + `, "ignore_eos": true}`,
+			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage +
+				`, "ignore_eos": true}`,
 		},
 		{
 			"newest, images", "chat", spec.CompatVLLM, func(o *Options) { o.Sampling.Temperature = new(0.0) },
 			dialect.Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`,
 		},
-		{"0.10", "completions", spec.CompatVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"0.10", "completions", spec.CompatVLLM010, nil, p, `{"model": "m", "prompt": ` + text +
+			`, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` +
+			usage + `}`},
 		{
-			"0.10, temperature", "completions", spec.CompatVLLM010, func(o *Options) { o.Sampling.Temperature, o.IgnoreEOS = new(1.0), true },
+			"0.10, temperature", "completions", spec.CompatVLLM010, func(o *Options) {
+				o.Sampling.Temperature, o.IgnoreEOS = new(1.0), true
+			},
 			dialect.Prompt{Text: "a", OutputTokens: 2},
 			`{"model": "m", "prompt": "a", "temperature": 1.0, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
-		{"0.10, chat", "chat", spec.CompatVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
-		{"0.10, tgi", "tgi", spec.CompatVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
-		{"0.6", "completions", spec.CompatVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
-		{"0.6, chat", "chat", spec.CompatVLLM06, func(o *Options) { o.IgnoreEOS = true }, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`},
-		{"0.6, tgi", "tgi", spec.CompatVLLM06, nil, p, `{"inputs": ` + text + `, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
+		{"0.10, chat", "chat", spec.CompatVLLM010, nil, p, `{"model": "m", "messages": ` + said +
+			`, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
+		{"0.10, tgi", "tgi", spec.CompatVLLM010, nil, p, `{"inputs": ` + text +
+			`, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
+		{"0.6", "completions", spec.CompatVLLM06, nil, p, `{"model": "m", "prompt": ` + text +
+			`, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
+		{
+			"0.6, chat", "chat", spec.CompatVLLM06, func(o *Options) { o.IgnoreEOS = true }, p,
+			`{"model": "m", "messages": ` + said +
+				`, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`,
+		},
+		{"0.6, tgi", "tgi", spec.CompatVLLM06, nil, p, `{"inputs": ` + text +
+			`, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
 	}
 	for _, tt := range tests {
 		o := Options{Target: Target{API: tt.api, Model: "m"}, Settings: spec.Settings{Compat: tt.bodies}}
@@ -208,8 +301,10 @@ func TestVLLMBodies(t *testing.T) {
 
 func TestPythonFloat(t *testing.T) {
 	for f, want := range map[float64]string{
-		0: "0.0", 1: "1.0", -2.5: "-2.5", 0.1: "0.1", 1e-4: "0.0001", 1e-5: "1e-05", 1.5e-7: "1.5e-07", 1e15: "1000000000000000.0",
-		1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e300: "1e+300", math.SmallestNonzeroFloat64: "5e-324",
+		0: "0.0", 1: "1.0", -2.5: "-2.5", 0.1: "0.1", 1e-4: "0.0001", 1e-5: "1e-05", 1.5e-7: "1.5e-07",
+		1e15: "1000000000000000.0",
+		1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e300: "1e+300",
+		math.SmallestNonzeroFloat64: "5e-324",
 	} {
 		if got := dialect.PythonFloat(f); got != want {
 			t.Errorf("pythonFloat(%v) = %s, want %s", f, got, want)
@@ -219,7 +314,10 @@ func TestPythonFloat(t *testing.T) {
 
 // FuzzRespace: the layout changes, the meaning does not.
 func FuzzRespace(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5,{"b":"x,y: \"é\u2028"}],"c":null}`, `"a\\"`, `[]`, "\"\x7f\U0001F600\"", `{"a":"\\\":,"}`} {
+	for _, s := range []string{
+		`{"a":[1,2.5,{"b":"x,y: \"é\u2028"}],"c":null}`, `"a\\"`, `[]`, "\"\x7f\U0001F600\"",
+		`{"a":"\\\":,"}`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

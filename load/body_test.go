@@ -24,11 +24,15 @@ func TestBodies(t *testing.T) {
 			"completions",
 			Options{Target: Target{API: "completions", Model: "m"}},
 			dialect.Prompt{Text: "a <b> \"é\n", OutputTokens: 7},
-			`{"model":"m","prompt":"a <b> \"é\n","max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+			`{"model":"m","prompt":"a <b> \"é\n","max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`,
+			7,
 		},
 		{
 			"token ids and all options",
-			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{IgnoreEOS: true, Sampling: spec.Sampling{Temperature: &zero}}},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{
+				IgnoreEOS: true,
+				Sampling:  spec.Sampling{Temperature: &zero},
+			}},
 			dialect.Prompt{TokenIDs: []int{1, 5}, OutputTokens: 7},
 			`{"model":"m","prompt":[1,5],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0,"ignore_eos":true}`, 7,
 		},
@@ -52,7 +56,13 @@ func TestBodies(t *testing.T) {
 		},
 		{
 			"body merged last",
-			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{Body: map[string]any{"z": nil, "model": "other", "cache_prompt": false, "max_tokens": 3}}},
+			Options{
+				Target: Target{API: "completions", Model: "m"},
+				Settings: spec.Settings{Body: map[string]any{
+					"z": nil, "model": "other", "cache_prompt": false,
+					"max_tokens": 3,
+				}},
+			},
 			dialect.Prompt{Text: "a", OutputTokens: 7},
 			`{"model":"other","prompt":"a","max_tokens":3,"stream":true,"stream_options":{"include_usage":true},"cache_prompt":false,"z":null}`, 3,
 		},
@@ -64,7 +74,8 @@ func TestBodies(t *testing.T) {
 		}
 		got, err := api.Encode(tt.o.common(), dialect.Ask{Prompt: tt.p})
 		if err != nil || string(got.Body) != tt.want || got.Asked != tt.asked {
-			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.Body, got.Asked, err, tt.want, tt.asked)
+			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.Body, got.Asked, err,
+				tt.want, tt.asked)
 		}
 	}
 }
@@ -77,7 +88,8 @@ func TestExampleBody(t *testing.T) {
 		t.Errorf("ExampleBody = %s, %v", got, err)
 	}
 	ids := dialect.Prompt{TokenIDs: make([]int, 100)}
-	if got, err = ExampleBody(o, ids); err != nil || !strings.Contains(got, `"prompt":[0,0,0,0,0,0,0,0]`) || len(ids.TokenIDs) != 100 {
+	if got, err = ExampleBody(o, ids); err != nil || !strings.Contains(got, `"prompt":[0,0,0,0,0,0,0,0]`) ||
+		len(ids.TokenIDs) != 100 {
 		t.Errorf("ExampleBody = %s, %v", got, err)
 	}
 	if _, err = ExampleBody(Options{}, long); err == nil {
@@ -96,18 +108,50 @@ func TestRunRefuses(t *testing.T) {
 		p     dialect.Prompt
 		words string
 	}{
-		{"unknown API", func(o *Options) { o.Target.API = "responses" }, dialect.Prompt{Text: "a"}, `choose API: got "responses"`},
+		{
+			"unknown API", func(o *Options) { o.Target.API = "responses" },
+			dialect.Prompt{Text: "a"},
+			`choose API: got "responses"`,
+		},
 		{"no base URL", func(o *Options) { o.Target.BaseURLs = nil }, dialect.Prompt{Text: "a"}, "no base URL"},
 		{"bad URL", func(o *Options) { o.Target.BaseURLs = []string{"http://a b"} }, dialect.Prompt{Text: "a"}, "a b"},
-		{"URL without scheme", func(o *Options) { o.Target.BaseURLs = []string{"localhost:8000"} }, dialect.Prompt{Text: "a"}, "want http://HOST:PORT"},
-		{"arrivals too short", func(o *Options) { o.Arrivals = []float64{} }, dialect.Prompt{Text: "a"}, "0 times for 1 prompts"},
-		{"arrivals not a number", func(o *Options) { o.Arrivals = []float64{math.NaN()} }, dialect.Prompt{Text: "a"}, "time 0 is NaN"},
-		{"arrivals negative", func(o *Options) { o.Arrivals = []float64{-1} }, dialect.Prompt{Text: "a"}, "time 0 is -1"},
-		{"arrivals infinite", func(o *Options) { o.Arrivals = []float64{math.Inf(1)} }, dialect.Prompt{Text: "a"}, "time 0 is +Inf"},
+		{
+			"URL without scheme", func(o *Options) { o.Target.BaseURLs = []string{"localhost:8000"} },
+			dialect.Prompt{Text: "a"},
+			"want http://HOST:PORT",
+		},
+		{
+			"arrivals too short", func(o *Options) { o.Arrivals = []float64{} },
+			dialect.Prompt{Text: "a"},
+			"0 times for 1 prompts",
+		},
+		{
+			"arrivals not a number", func(o *Options) { o.Arrivals = []float64{math.NaN()} },
+			dialect.Prompt{Text: "a"},
+			"time 0 is NaN",
+		},
+		{
+			"arrivals negative", func(o *Options) { o.Arrivals = []float64{-1} },
+			dialect.Prompt{Text: "a"},
+			"time 0 is -1",
+		},
+		{
+			"arrivals infinite", func(o *Options) { o.Arrivals = []float64{math.Inf(1)} },
+			dialect.Prompt{Text: "a"},
+			"time 0 is +Inf",
+		},
 		{"no prompt", func(*Options) {}, dialect.Prompt{}, "prompt 0: encode prompt: want either"},
 		{"two prompts", func(*Options) {}, dialect.Prompt{Text: "a", TokenIDs: []int{1}}, "want either"},
-		{"ids for chat", func(o *Options) { o.Target.API = "chat" }, dialect.Prompt{TokenIDs: []int{1}}, "use the completions API"},
-		{"body that is no JSON", func(o *Options) { o.Body = map[string]any{"x": func() {}} }, dialect.Prompt{Text: "a"}, `encode request field "x"`},
+		{
+			"ids for chat", func(o *Options) { o.Target.API = "chat" },
+			dialect.Prompt{TokenIDs: []int{1}},
+			"use the completions API",
+		},
+		{
+			"body that is no JSON", func(o *Options) { o.Body = map[string]any{"x": func() {}} },
+			dialect.Prompt{Text: "a"},
+			`encode request field "x"`,
+		},
 	}
 	for _, tt := range tests {
 		o := good()
@@ -134,7 +178,10 @@ func TestTargetURLs(t *testing.T) {
 		{"https://h/api/llm/v1", "/v1/chat/completions", "", "https://h/api/llm/v1/chat/completions"},
 		{"https://h/a%2Fb/v1", "/v1/completions", "", "https://h/a%2Fb/v1/completions"},
 		{"https://h/v1beta/openai/", "/v1/completions", "", "https://h/v1beta/openai/v1/completions"},
-		{"https://h/deployments/m?api-version=1", "/completions", "", "https://h/deployments/m/completions?api-version=1"},
+		{
+			"https://h/deployments/m?api-version=1", "/completions", "",
+			"https://h/deployments/m/completions?api-version=1",
+		},
 		{"https://h/v1?a=1", "/v1/completions?b=2", "", "https://h/v1/completions?a=1&b=2"},
 		{"http://h#part", "/v1/completions", "", "http://h/v1/completions"},
 		{"http://h/xv1", "/v1/completions", "", "http://h/xv1/v1/completions"},

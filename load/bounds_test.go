@@ -26,7 +26,10 @@ func TestAnswersAreBounded(t *testing.T) {
 		words    string
 	}{
 		{"tokens without end", false, strings.Repeat("data: "+loadtest.Token+"\n\n", 500), "the answer has no end"},
-		{"text without end", false, fmt.Sprintf("data: {\"choices\":[{\"text\":%q}]}\n\n", huge), "the answer has no end"},
+		{
+			"text without end", false, fmt.Sprintf("data: {\"choices\":[{\"text\":%q}]}\n\n", huge),
+			"the answer has no end",
+		},
 		{"an event without end", false, huge, "event too long"},
 		{"a whole answer without end", true, huge, "event too long"},
 	} {
@@ -51,7 +54,8 @@ func TestAnswersAreBounded(t *testing.T) {
 			o := options(s.url, "completions")
 			o.NoStream, o.KeepText = tt.noStream, false
 			r := one(t, o)
-			if r.Failure == nil || r.Failure.Class != results.FailProtocol || !strings.Contains(r.Failure.Message, tt.words) {
+			if r.Failure == nil || r.Failure.Class != results.FailProtocol ||
+				!strings.Contains(r.Failure.Message, tt.words) {
 				t.Errorf("failure %v, want %q", r.Failure, tt.words)
 			}
 			if len(r.ChunkS) > 20_000 {
@@ -79,8 +83,11 @@ func TestStopsWhenTheVerdictIsCertain(t *testing.T) {
 			o := Options{Settings: spec.Settings{MaxConcurrency: 4}, MaxFailures: tt.limit}
 			records, report, err := runPipe(context.Background(), s, o, 200)
 			s.wg.Wait()
-			if err != nil || len(records) > tt.records+4 || len(records) < tt.records-4 || !strings.HasSuffix(report.Interrupted, tt.interrupted) || (report.Interrupted == "") != (tt.interrupted == "") {
-				t.Errorf("limit %d: %d records, %v, interrupted %q, want about %d, %q", tt.limit, len(records), err, report.Interrupted, tt.records, tt.interrupted)
+			if err != nil || len(records) > tt.records+4 || len(records) < tt.records-4 ||
+				!strings.HasSuffix(report.Interrupted, tt.interrupted) ||
+				(report.Interrupted == "") != (tt.interrupted == "") {
+				t.Errorf("limit %d: %d records, %v, interrupted %q, want about %d, %q", tt.limit, len(records), err,
+					report.Interrupted, tt.records, tt.interrupted)
 			}
 		})
 	}
@@ -90,7 +97,8 @@ func TestStopsWhenTheVerdictIsCertain(t *testing.T) {
 // the first answer; what may be about one prompt is not.
 func TestEndsWhereEveryRequestIsRefused(t *testing.T) {
 	answer := func(code int, body string) string {
-		return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", code, http.StatusText(code), len(body), body)
+		return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", code, http.StatusText(code),
+			len(body), body)
 	}
 	for _, tt := range []struct {
 		name, answer string
@@ -109,7 +117,8 @@ func TestEndsWhereEveryRequestIsRefused(t *testing.T) {
 		{"400 about a prompt, with the name", answer(400, `{"error":"m takes at most 8 tokens"}`), "", false},
 		{"429", answer(429, ""), "", false},
 		{"503", answer(503, ""), "", false},
-		{"404 after an answer", answer(404, ""), stream("data: " + loadtest.Token + "\n\ndata: " + loadtest.Last + "\n\n"), false},
+		{"404 after an answer", answer(404, ""), stream("data: " + loadtest.Token + "\n\ndata: " + loadtest.Last +
+			"\n\n"), false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &pipeServer{answer: func(w io.Writer, _ *http.Request, i int) bool {
@@ -151,14 +160,16 @@ func TestPiecesThatLookRepeated(t *testing.T) {
 			if i == len(tt.texts)-1 {
 				finish = `{"type":"stop"}`
 			}
-			body += fmt.Sprintf("data: {\"text\":%q,\"meta_info\":{\"completion_tokens\":%d,\"prompt_tokens\":1,\"finish_reason\":%s}}\n\n", text, i+1, finish)
+			body += fmt.Sprintf(
+				"data: {\"text\":%q,\"meta_info\":{\"completion_tokens\":%d,\"prompt_tokens\":1,\"finish_reason\":%s}}\n\n", text, i+1, finish)
 		}
 		s := newRawServer(t, say(stream(body+"data: [DONE]\n\n")))
 		o := options(s.url, "sglang")
 		o.Target.Path = "/generate"
 		r := one(t, o)
 		if r.Failure != nil || r.Text != tt.want || r.ChunkKinds != tt.kinds {
-			t.Errorf("%s: text %q, kinds %q, failure %v, want %q, %q", tt.name, r.Text, r.ChunkKinds, r.Failure, tt.want, tt.kinds)
+			t.Errorf("%s: text %q, kinds %q, failure %v, want %q, %q", tt.name, r.Text, r.ChunkKinds, r.Failure,
+				tt.want, tt.kinds)
 		}
 	}
 }

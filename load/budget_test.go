@@ -41,7 +41,8 @@ func TestAnswersShareABudget(t *testing.T) {
 	records, _ := runAll(t.Context(), t, o, manyPrompts(connections))
 	over := 0
 	for _, r := range records {
-		if r.Failure != nil && r.Failure.Class == results.FailProtocol && strings.Contains(r.Failure.Message, wire.ErrOverBudget.Error()) {
+		if r.Failure != nil && r.Failure.Class == results.FailProtocol && strings.Contains(r.Failure.Message,
+			wire.ErrOverBudget.Error()) {
 			over++
 		}
 	}

@@ -64,7 +64,8 @@ func replay(t *testing.T, header string, body []byte, split loadtest.Splitter, e
 				return false
 			}
 		}
-		return !strings.Contains(header, "Connection: close") && strings.Contains(strings.ToLower(header), "content-length")
+		return !strings.Contains(header, "Connection: close") && strings.Contains(strings.ToLower(header),
+			"content-length")
 	})
 	o := options(s.url, "completions")
 	o.Timeouts = spec.Timeouts{Total: 20 * time.Second}
@@ -82,10 +83,12 @@ func describeRecord(r results.Record) string {
 	}
 	drafts := ""
 	if r.DraftTokens != nil {
-		drafts = fmt.Sprintf("  drafted %s accepted %s in %s drafts\n", figure(r.DraftTokens), figure(r.AcceptedTokens), figure(r.Drafts))
+		drafts = fmt.Sprintf("  drafted %s accepted %s in %s drafts\n", figure(r.DraftTokens), figure(r.AcceptedTokens),
+			figure(r.Drafts))
 	}
 	return fmt.Sprintf("  kinds %q\n  in %s out %s (%s) cached %s finish %q\n%s  text %.90q\n  failure %s\n",
-		r.ChunkKinds, figure(r.InputTokens), figure(r.OutputTokens), r.OutputTokensSource, figure(r.CachedTokens), r.FinishReason, drafts, r.Text, failure)
+		r.ChunkKinds, figure(r.InputTokens), figure(r.OutputTokens), r.OutputTokensSource, figure(r.CachedTokens),
+		r.FinishReason, drafts, r.Text, failure)
 }
 
 func figure(n *int) string {

@@ -101,12 +101,16 @@ func TestStreamCases(t *testing.T) {
 			if r.OutputTokens != nil {
 				tokens = *r.OutputTokens
 			}
-			if r.ChunkKinds != want.kinds || tokens != want.tokens || r.OutputTokensSource != want.source || class != want.class {
-				t.Errorf("got kinds %q, %d tokens by %s, failure %v; want %q, %d by %s, %q", r.ChunkKinds, tokens, r.OutputTokensSource, r.Failure, want.kinds, want.tokens, want.source, want.class)
+			if r.ChunkKinds != want.kinds || tokens != want.tokens || r.OutputTokensSource != want.source ||
+				class != want.class {
+				t.Errorf("got kinds %q, %d tokens by %s, failure %v; want %q, %d by %s, %q", r.ChunkKinds, tokens,
+					r.OutputTokensSource, r.Failure, want.kinds, want.tokens, want.source, want.class)
 			}
 			peer := file.Results["newest"][name]
-			if differs := peer.Success != (r.Failure == nil) || (peer.Success && peer.Text != r.Text); differs != want.differs {
-				t.Errorf("the reference client says success %v, text %q, ours %v, %q: differing = %v, want %v", peer.Success, peer.Text, r.Failure, r.Text, differs, want.differs)
+			if differs := peer.Success != (r.Failure == nil) ||
+				(peer.Success && peer.Text != r.Text); differs != want.differs {
+				t.Errorf("the reference client says success %v, text %q, ours %v, %q: differing = %v, want %v",
+					peer.Success, peer.Text, r.Failure, r.Text, differs, want.differs)
 			}
 		})
 	}

@@ -64,7 +64,10 @@ func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	defer w.stop()
 	a.begin(&rawReads{reads: reads}, api, w, nil)
 	err = a.read(api, w, new(atomic.Int64))
-	r := results.Record{SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(), Failure: a.verdict(err, nil, false)}
+	r := results.Record{
+		SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(),
+		Failure: a.verdict(err, nil, false),
+	}
 	a.fill(&r, true)
 	r.VLLMReading = a.compat.readings(err, http.StatusOK, r.Failure != nil && r.Failure.Class == results.FailProtocol)
 	pool.put(a)
@@ -140,15 +143,17 @@ func compareExactly(t *testing.T, r results.Record, g results.Generation, api st
 	t.Helper()
 	seen, _ := r.SeenBy(g, api, false)
 	if seen.Text == nil || *seen.Text != want.Text || seen.Success != want.Success {
-		t.Fatalf("success %v (%s) with text %v, want %v with %q", seen.Success, seen.Error, seen.Text, want.Success, want.Text)
+		t.Fatalf("success %v (%s) with text %v, want %v with %q", seen.Success, seen.Error, seen.Text,
+			want.Success, want.Text)
 	}
 	if !want.Success {
 		return
 	}
 
 	got := sseFound{
-		Success: true, TTFT: 1000 * seen.TTFTS, Latency: 1000 * seen.LatencyS, Usage: seen.UsageRead, Prompt: *seen.PromptLen,
-		Text: *seen.Text, ITL: []float64{},
+		Success: true, TTFT: 1000 * seen.TTFTS, Latency: 1000 * seen.LatencyS, Usage: seen.UsageRead,
+		Prompt: *seen.PromptLen,
+		Text:   *seen.Text, ITL: []float64{},
 	}
 	for _, gap := range seen.ITLS {
 		got.ITL = append(got.ITL, 1000*gap)
@@ -207,7 +212,9 @@ func TestReadingsAreVLLMs(t *testing.T) {
 		reads := cases.reads(name)
 		r := recordOf(t, reads, api)
 		for version, g := range versions {
-			t.Run(name+"/"+version, func(t *testing.T) { compareReading(t, r, g, api, cases.Results[version][name], len(reads)) })
+			t.Run(name+"/"+version, func(t *testing.T) {
+				compareReading(t, r, g, api, cases.Results[version][name], len(reads))
+			})
 		}
 	}
 }
@@ -225,7 +232,8 @@ func compareReading(t *testing.T, r results.Record, g results.Generation, api st
 		}
 	}
 	if got.Success != want.Success || len(got.ITLS) != len(want.ITL) {
-		t.Fatalf("SeenBy(%s) = success %v, %d gaps (%s); want %v, %d", g, got.Success, len(got.ITLS), got.Error, want.Success, len(want.ITL))
+		t.Fatalf("SeenBy(%s) = success %v, %d gaps (%s); want %v, %d", g, got.Success, len(got.ITLS), got.Error,
+			want.Success, len(want.ITL))
 	}
 	near("ttft", got.TTFTS, want.TTFT, 2.5*float64(reads))
 	near("latency", got.LatencyS, want.Latency, 2.5*float64(reads)+1)
@@ -241,7 +249,8 @@ func compareReading(t *testing.T, r results.Record, g results.Generation, api st
 	}
 	reading, parsed := r.VLLMReading[of]
 	unknown := got.OutputLen == nil && parsed && reading.TextDiffers // another text than the one we can count
-	if got.UsageRead != want.Usage || *got.PromptLen != want.Prompt || !unknown && (got.OutputLen == nil || *got.OutputLen != want.Output) {
+	if got.UsageRead != want.Usage || *got.PromptLen != want.Prompt || !unknown &&
+		(got.OutputLen == nil || *got.OutputLen != want.Output) {
 		t.Errorf("usage read %v, output %v, prompt %v; want %+v", got.UsageRead, got.OutputLen, *got.PromptLen, want)
 	}
 	if same := r.Text == want.Text; same == (parsed && reading.TextDiffers) && !strings.Contains(r.ChunkKinds, "k") {
@@ -262,32 +271,59 @@ func TestReadingsOfOtherReads(t *testing.T) {
 		{"a comment after a token", []string{chunk("a"), ": ping\n\n", chunk("b"), done}, map[results.Generation]string{
 			results.VLLM: "t", results.VLLM06: "t not JSON",
 		}},
-		{"a comment that the next read ends", []string{chunk("a"), ":\n\n", chunk("b") + chunk("c"), done}, map[results.Generation]string{
-			results.VLLM: "tt", results.VLLM06: "t not JSON", // b is lost
-		}},
-		{"a read that ends with a blank", []string{chunk("a"), `data: {"choices":[{"text":"b `, `c"}]}` + "\n\n", done}, map[results.Generation]string{
-			results.VLLM: "tt text",
-		}},
-		{"an event name", []string{chunk("a"), "event: x\n" + chunk("b") + chunk("c"), done}, map[results.Generation]string{
-			results.VLLM: "t not JSON", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
-		}},
+		{
+			"a comment that the next read ends",
+			[]string{chunk("a"), ":\n\n", chunk("b") + chunk("c"), done},
+			map[results.Generation]string{
+				results.VLLM: "tt", results.VLLM06: "t not JSON", // b is lost
+			},
+		},
+		{
+			"a read that ends with a blank",
+			[]string{chunk("a"), `data: {"choices":[{"text":"b `, `c"}]}` + "\n\n", done},
+			map[results.Generation]string{
+				results.VLLM: "tt text",
+			},
+		},
+		{
+			"an event name",
+			[]string{chunk("a"), "event: x\n" + chunk("b") + chunk("c"), done},
+			map[results.Generation]string{
+				results.VLLM: "t not JSON", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
+			},
+		},
 		{"lone garbage", []string{chunk("a"), "data: {x}\n\n", chunk("b"), done}, map[results.Generation]string{
 			results.VLLM: "t", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
 		}},
-		{"garbage before more in its read", []string{chunk("a"), "data: {x}\n\n" + chunk("b"), done}, map[results.Generation]string{
-			results.VLLM: "t not JSON", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
-		}},
-		{"tokens after an error", []string{chunk("a"), `data: {"error":"x"}` + "\n\n", chunk("b"), done}, map[results.Generation]string{
-			results.VLLM: "txt", results.VLLM010: "txt", results.VLLM06: "txt",
-		}},
-		{"tokens after an error in one read", []string{chunk("a") + `data: {"error":"x"}` + "\n\n" + chunk("b") + done}, map[results.Generation]string{
-			results.VLLM: "txt", results.VLLM010: "txt", results.VLLM06: "txt",
-		}},
+		{
+			"garbage before more in its read",
+			[]string{chunk("a"), "data: {x}\n\n" + chunk("b"), done},
+			map[results.Generation]string{
+				results.VLLM: "t not JSON", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
+			},
+		},
+		{
+			"tokens after an error",
+			[]string{chunk("a"), `data: {"error":"x"}` + "\n\n", chunk("b"), done},
+			map[results.Generation]string{
+				results.VLLM: "txt", results.VLLM010: "txt", results.VLLM06: "txt",
+			},
+		},
+		{
+			"tokens after an error in one read",
+			[]string{chunk("a") + `data: {"error":"x"}` + "\n\n" + chunk("b") + done},
+			map[results.Generation]string{
+				results.VLLM: "txt", results.VLLM010: "txt", results.VLLM06: "txt",
+			},
+		},
 		{"tokens after the end", []string{chunk("a"), done + chunk("b")}, map[results.Generation]string{
 			results.VLLM: "tt", results.VLLM010: "tt", results.VLLM06: "tt",
 		}},
 		{"a long event in one read", []string{chunk(strings.Repeat("ab ", 5000)) + chunk("c"), done}, nil},
-		{"a comment in one read with the rest, given in parts", []string{"+" + chunk("a"), "+: ping\n\n", "+" + chunk("b"), "+" + done}, map[results.Generation]string{
+		{"a comment in one read with the rest, given in parts", []string{
+			"+" + chunk("a"), "+: ping\n\n",
+			"+" + chunk("b"), "+" + done,
+		}, map[results.Generation]string{
 			results.VLLM06: "t not JSON",
 		}},
 		{"CRLF", []string{strings.ReplaceAll(chunk("a")+chunk("b"), "\n", "\r\n"), done}, map[results.Generation]string{
@@ -325,10 +361,14 @@ func TestReadingsOfOtherReads(t *testing.T) {
 }
 
 func TestReadingsOfACutAfterTheEnd(t *testing.T) {
-	reads := []rawRead{{time.Second, "data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: [DONE]\n\n", nil}, {time.Second, "", io.ErrUnexpectedEOF}}
+	reads := []rawRead{
+		{time.Second, "data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: [DONE]\n\n", nil},
+		{time.Second, "", io.ErrUnexpectedEOF},
+	}
 	r := recordOf(t, reads, "completions")
 	if r.Failure != nil || r.VLLMReading[results.VLLM].Error == "" {
-		t.Errorf("failure %v, reading %+v; want none of ours, and an error of vLLM's", r.Failure, r.VLLMReading[results.VLLM])
+		t.Errorf("failure %v, reading %+v; want none of ours, and an error of vLLM's", r.Failure,
+			r.VLLMReading[results.VLLM])
 	}
 }
 
@@ -385,7 +425,10 @@ func FuzzReadings(f *testing.F) {
 func TestRunKeepsReadings(t *testing.T) {
 	for _, transport := range []string{spec.TransportSockets, spec.TransportHTTP} {
 		t.Run(transport, func(t *testing.T) {
-			parts := []string{"data: {\"choices\":[{\"text\":\"a\"}]}\n\n", ": ping\n\n", "data: {\"choices\":[{\"text\":\"b\"}]}\n\n", "data: [DONE]\n\n"}
+			parts := []string{
+				"data: {\"choices\":[{\"text\":\"a\"}]}\n\n", ": ping\n\n",
+				"data: {\"choices\":[{\"text\":\"b\"}]}\n\n", "data: [DONE]\n\n",
+			}
 			s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
 				_, err := io.WriteString(w, streamHeader)
 				for i, part := range parts {

@@ -53,11 +53,14 @@ func (s *talker) answer(w io.Writer, r *http.Request, _ int) bool {
 	if body.Messages != nil {
 		chunk = `{"choices":[{"delta":{"reasoning_content":"hm","content":" re"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`
 	}
-	return script{{time.Second, streamHeader + loadtest.Event(chunk) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
+	return script{{time.Second, streamHeader + loadtest.Event(chunk) + loadtest.Event("[DONE]") +
+		loadtest.EndFrame}}.play(w)
 }
 
 // talk drives prompts against s in fake time, by the API of o.
-func talk(ctx context.Context, t *testing.T, s *talker, o Options, prompts []dialect.Prompt) ([]results.Record, results.ClientReport) {
+func talk(ctx context.Context, t *testing.T, s *talker, o Options, prompts []dialect.Prompt) ([]results.Record,
+	results.ClientReport,
+) {
 	t.Helper()
 	server := &pipeServer{answer: s.answer, keepBody: true}
 	o.Target.BaseURLs, o.Target.Path, o.Target.Model = []string{"http://one"}, "/v1", "m"
@@ -92,7 +95,10 @@ func spokenOf(records []results.Record) []spoken {
 }
 
 func TestConversations(t *testing.T) {
-	long := dialect.Prompt{Text: "a", InputTokens: 3, Turns: []dialect.Turn{{Text: "b", OutputTokens: 5}, {Text: "c", OutputTokens: 6}}}
+	long := dialect.Prompt{Text: "a", InputTokens: 3, Turns: []dialect.Turn{
+		{Text: "b", OutputTokens: 5},
+		{Text: "c", OutputTokens: 6},
+	}}
 	single := dialect.Prompt{Text: "x"}
 	pair := dialect.Prompt{Text: "p", Turns: []dialect.Turn{{Text: "q", OutputTokens: 0}}}
 	tests := []struct {
@@ -106,37 +112,69 @@ func TestConversations(t *testing.T) {
 	}{
 		{
 			name: "turns follow at once", prompts: []dialect.Prompt{long, single}, peak: 2,
-			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, true}, {2, 1, 3, 2, 2, 3, true}, {3, 0, 0, 0, 0, 1, true}},
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 1, 1, 2, true},
+				{2, 1, 3, 2, 2, 3, true},
+				{3, 0, 0, 0, 0, 1, true},
+			},
 			asked: []string{"a", "a re\nb", "a re\nb re\nc", "x"},
 		},
 		{
-			name: "by messages, without reasoning", o: Options{Target: Target{API: "chat"}}, prompts: []dialect.Prompt{pair}, peak: 1,
+			name: "by messages, without reasoning", o: Options{Target: Target{API: "chat"}},
+			prompts: []dialect.Prompt{pair}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, true}},
 			asked: []string{"[user]p", "[user]p[assistant] re[user]q"},
 		},
 		{
-			name: "a conversation keeps its place", o: Options{Settings: spec.Settings{MaxConcurrency: 1, ThinkTime: 2 * time.Second}}, prompts: []dialect.Prompt{pair, single}, peak: 1,
+			name: "a conversation keeps its place", o: Options{Settings: spec.Settings{
+				MaxConcurrency: 1,
+				ThinkTime:      2 * time.Second,
+			}}, prompts: []dialect.Prompt{pair, single}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 3, 3, 4, true}, {2, 0, 0, 0, 4, 5, true}},
 			asked: []string{"p", "p re\nq", "x"},
 		},
 		{
-			name: "thinking is not in flight", o: Options{Arrivals: []float64{0, 1.5}, Settings: spec.Settings{ThinkTime: 3 * time.Second}}, prompts: []dialect.Prompt{pair, pair}, peak: 1,
-			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 4, 4, 5, true}, {2, 2, 1, 1.5, 1.5, 2.5, true}, {3, 2, 2, 5.5, 5.5, 6.5, true}},
+			name: "thinking is not in flight", o: Options{
+				Arrivals: []float64{0, 1.5},
+				Settings: spec.Settings{ThinkTime: 3 * time.Second},
+			}, prompts: []dialect.Prompt{pair, pair}, peak: 1,
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 4, 4, 5, true},
+				{2, 2, 1, 1.5, 1.5, 2.5, true},
+				{3, 2, 2, 5.5, 5.5, 6.5, true},
+			},
 			asked: []string{"p", "p", "p re\nq", "p re\nq"},
 		},
 		{
 			name: "a failed turn ends its conversation", fails: "b", prompts: []dialect.Prompt{long, pair}, peak: 2,
-			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, false}, {3, 2, 1, 0, 0, 1, true}, {4, 2, 2, 1, 1, 2, true}},
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 1, 1, 2, false},
+				{3, 2, 1, 0, 0, 1, true},
+				{4, 2, 2, 1, 1, 2, true},
+			},
 			asked: []string{"a", "a re\nb", "p", "p re\nq"},
 		},
 		{
-			name: "no turn after the duration", o: Options{Settings: spec.Settings{Duration: 2500 * time.Millisecond, ThinkTime: time.Second}}, prompts: []dialect.Prompt{long}, peak: 1,
+			name: "no turn after the duration", o: Options{Settings: spec.Settings{
+				Duration:  2500 * time.Millisecond,
+				ThinkTime: time.Second,
+			}}, prompts: []dialect.Prompt{long}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 2, 2, 3, true}},
 			asked: []string{"a", "a re\nb"},
 		},
 		{
-			name: "conversations repeated", o: Options{Arrivals: []float64{0, 10, 20}, Repeat: true}, prompts: []dialect.Prompt{pair, single}, peak: 1,
-			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, true}, {2, 0, 0, 10, 10, 11, true}, {3, 3, 1, 20, 20, 21, true}, {4, 3, 2, 21, 21, 22, true}},
+			name: "conversations repeated", o: Options{Arrivals: []float64{0, 10, 20}, Repeat: true},
+			prompts: []dialect.Prompt{pair, single}, peak: 1,
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 1, 1, 2, true},
+				{2, 0, 0, 10, 10, 11, true},
+				{3, 3, 1, 20, 20, 21, true},
+				{4, 3, 2, 21, 21, 22, true},
+			},
 			asked: []string{"p", "p", "p re\nq", "p re\nq", "x"},
 		},
 	}
@@ -153,7 +191,8 @@ func TestConversations(t *testing.T) {
 					t.Errorf("asked:\n%s", diff)
 				}
 				if report.PeakInFlight != tt.peak || report.Interrupted != "" {
-					t.Errorf("peak %d, interrupted %q, want %d and none", report.PeakInFlight, report.Interrupted, tt.peak)
+					t.Errorf("peak %d, interrupted %q, want %d and none", report.PeakInFlight,
+						report.Interrupted, tt.peak)
 				}
 			})
 		})
@@ -164,14 +203,20 @@ func TestConversations(t *testing.T) {
 // first turn's is known to the dataset.
 func TestConversationLengths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := dialect.Prompt{Text: "a", InputTokens: 3, OutputTokens: 4, Turns: []dialect.Turn{{Text: "b", OutputTokens: 5}, {Text: "c", OutputTokens: 0}}}
-		records, _ := talk(t.Context(), t, &talker{}, Options{Settings: spec.Settings{KeepText: true}}, []dialect.Prompt{p})
+		p := dialect.Prompt{
+			Text: "a", InputTokens: 3, OutputTokens: 4,
+			Turns: []dialect.Turn{{Text: "b", OutputTokens: 5}, {Text: "c", OutputTokens: 0}},
+		}
+		records, _ := talk(t.Context(), t, &talker{}, Options{Settings: spec.Settings{KeepText: true}},
+			[]dialect.Prompt{p})
 		var asked []int
 		for _, r := range records {
 			asked = append(asked, r.AskedOutputTokens)
 		}
-		if !gocmp.Equal(asked, []int{4, 5, 0}) || records[0].LocalInputTokens == nil || records[1].LocalInputTokens != nil {
-			t.Errorf("asked for %v, local lengths %v, %v", asked, records[0].LocalInputTokens, records[1].LocalInputTokens)
+		if !gocmp.Equal(asked, []int{4, 5, 0}) || records[0].LocalInputTokens == nil ||
+			records[1].LocalInputTokens != nil {
+			t.Errorf("asked for %v, local lengths %v, %v", asked, records[0].LocalInputTokens,
+				records[1].LocalInputTokens)
 		}
 		if records[2].RequestID != "bench-2" || records[0].Text != "hm re" {
 			t.Errorf("request id %q, text %q", records[2].RequestID, records[0].Text)
@@ -186,7 +231,8 @@ func TestCanceledConversation(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(errors.New("server died")) })
 		p := dialect.Prompt{Text: "a", Turns: []dialect.Turn{{Text: "b", OutputTokens: 0}}}
-		records, report := talk(ctx, t, &talker{}, Options{Settings: spec.Settings{ThinkTime: time.Second}}, []dialect.Prompt{p})
+		records, report := talk(ctx, t, &talker{}, Options{Settings: spec.Settings{ThinkTime: time.Second}},
+			[]dialect.Prompt{p})
 		if len(records) != 1 || records[0].Failure != nil || report.Interrupted != "server died" {
 			t.Errorf("%d records, interrupted %q, want 1 and server died", len(records), report.Interrupted)
 		}

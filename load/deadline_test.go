@@ -61,9 +61,12 @@ func TestDeadlineIsNoConnectFailure(t *testing.T) {
 func TestDrainLimitOfALaterStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := Options{
-			Settings: spec.Settings{Duration: 1500 * time.Millisecond, Timeouts: spec.Timeouts{Drain: 500 * time.Millisecond}, MaxConcurrency: 1},
-			Repeat:   true,
-			Start:    func(context.Context) (time.Time, error) { return time.Now().Add(time.Minute), nil },
+			Settings: spec.Settings{
+				Duration: 1500 * time.Millisecond,
+				Timeouts: spec.Timeouts{Drain: 500 * time.Millisecond}, MaxConcurrency: 1,
+			},
+			Repeat: true,
+			Start:  func(context.Context) (time.Time, error) { return time.Now().Add(time.Minute), nil },
 		}
 		s := &pipeServer{answer: steady(300*time.Millisecond, 100*time.Millisecond)}
 		records, report, err := runPipe(t.Context(), s, o, 1)

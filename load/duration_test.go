@@ -26,14 +26,56 @@ func TestDuration(t *testing.T) {
 		canceled int
 		total    int // of the progress reported
 	}{
-		{"closed loop, repeated", Options{Settings: spec.Settings{Duration: 2500 * time.Millisecond, MaxConcurrency: 2}, Repeat: true}, 1, []float64{0, 0, 1, 1, 2, 2}, 3, 0, 0},
-		{"none starts at its very end", Options{Settings: spec.Settings{Duration: 2 * time.Second, MaxConcurrency: 1}, Repeat: true}, 3, []float64{0, 1}, 2, 0, 0},
-		{"prompts run out first", Options{Settings: spec.Settings{Duration: time.Hour, MaxConcurrency: 1}}, 2, []float64{0, 1}, 2, 0, 2},
-		{"arrivals after it are not awaited", Options{Settings: spec.Settings{Duration: 2 * time.Second}, Arrivals: []float64{0.5, 1.5, 2, 100}}, 4, []float64{0.5, 1.5}, 2.5, 0, 4},
-		{"arrivals decide how often prompts are repeated", Options{Arrivals: []float64{0, 0.25, 3}, Repeat: true}, 2, []float64{0, 0.25, 3}, 4, 0, 3},
-		{"a queue at the cap is left", Options{Settings: spec.Settings{Duration: 1500 * time.Millisecond, MaxConcurrency: 1}, Arrivals: []float64{0, 0, 0, 0}}, 4, []float64{0, 1}, 2, 0, 4},
-		{"drained in time", Options{Settings: spec.Settings{Duration: 1500 * time.Millisecond, Timeouts: spec.Timeouts{Drain: 600 * time.Millisecond}, MaxConcurrency: 1}, Repeat: true}, 1, []float64{0, 1}, 2, 0, 0},
-		{"drain limit", Options{Settings: spec.Settings{Duration: 1500 * time.Millisecond, Timeouts: spec.Timeouts{Drain: 250 * time.Millisecond}, MaxConcurrency: 1}, Repeat: true}, 1, []float64{0, 1}, 1.75, 1, 0},
+		{"closed loop, repeated", Options{
+			Settings: spec.Settings{Duration: 2500 * time.Millisecond, MaxConcurrency: 2},
+			Repeat:   true,
+		}, 1, []float64{0, 0, 1, 1, 2, 2}, 3, 0, 0},
+		{"none starts at its very end", Options{
+			Settings: spec.Settings{Duration: 2 * time.Second, MaxConcurrency: 1},
+			Repeat:   true,
+		}, 3, []float64{0, 1}, 2, 0, 0},
+		{
+			"prompts run out first",
+			Options{Settings: spec.Settings{Duration: time.Hour, MaxConcurrency: 1}},
+			2,
+			[]float64{0, 1},
+			2, 0, 2,
+		},
+		{"arrivals after it are not awaited", Options{
+			Settings: spec.Settings{Duration: 2 * time.Second},
+			Arrivals: []float64{0.5, 1.5, 2, 100},
+		}, 4, []float64{0.5, 1.5}, 2.5, 0, 4},
+		{
+			"arrivals decide how often prompts are repeated",
+			Options{Arrivals: []float64{0, 0.25, 3}, Repeat: true},
+			2,
+			[]float64{0, 0.25, 3},
+			4, 0, 3,
+		},
+		{"a queue at the cap is left", Options{Settings: spec.Settings{
+			Duration:       1500 * time.Millisecond,
+			MaxConcurrency: 1,
+		}, Arrivals: []float64{0, 0, 0, 0}}, 4, []float64{0, 1}, 2, 0, 4},
+		{
+			"drained in time",
+			Options{Settings: spec.Settings{
+				Duration: 1500 * time.Millisecond,
+				Timeouts: spec.Timeouts{Drain: 600 * time.Millisecond}, MaxConcurrency: 1,
+			}, Repeat: true},
+			1,
+			[]float64{0, 1},
+			2, 0, 0,
+		},
+		{
+			"drain limit",
+			Options{Settings: spec.Settings{
+				Duration: 1500 * time.Millisecond,
+				Timeouts: spec.Timeouts{Drain: 250 * time.Millisecond}, MaxConcurrency: 1,
+			}, Repeat: true},
+			1,
+			[]float64{0, 1},
+			1.75, 1, 0,
+		},
 		{"no prompts", Options{Settings: spec.Settings{Duration: time.Second}}, 0, nil, 0, 0, 0},
 	}
 	for _, tt := range tests {
@@ -46,8 +88,10 @@ func TestDuration(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := sentTimes(records); !gocmp.Equal(got, tt.want) || report.DurationS != tt.duration || report.Interrupted != "" || total != tt.total {
-					t.Errorf("sent at %v in %v s, interrupted %q, total %d, want %v in %v s, total %d", got, report.DurationS, report.Interrupted, total, tt.want, tt.duration, tt.total)
+				if got := sentTimes(records); !gocmp.Equal(got, tt.want) || report.DurationS != tt.duration ||
+					report.Interrupted != "" || total != tt.total {
+					t.Errorf("sent at %v in %v s, interrupted %q, total %d, want %v in %v s, total %d", got,
+						report.DurationS, report.Interrupted, total, tt.want, tt.duration, tt.total)
 				}
 				canceled := 0
 				for i, r := range records {
@@ -56,7 +100,8 @@ func TestDuration(t *testing.T) {
 					}
 					if r.Failure != nil {
 						canceled++
-						if r.Failure.Class != results.FailCanceled || !strings.Contains(r.Failure.Message, "drain limit") {
+						if r.Failure.Class != results.FailCanceled || !strings.Contains(r.Failure.Message,
+							"drain limit") {
 							t.Errorf("request %d: %v", i, r.Failure)
 						}
 					}
@@ -76,7 +121,10 @@ func TestDurationInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
 		s := &pipeServer{answer: steady(400*time.Millisecond, 600*time.Millisecond)}
-		records, report, err := runPipe(ctx, s, Options{Settings: spec.Settings{Duration: time.Minute, Timeouts: spec.Timeouts{Drain: time.Minute}, MaxConcurrency: 1}, Repeat: true}, 1)
+		records, report, err := runPipe(ctx, s, Options{Settings: spec.Settings{
+			Duration: time.Minute,
+			Timeouts: spec.Timeouts{Drain: time.Minute}, MaxConcurrency: 1,
+		}, Repeat: true}, 1)
 		if err != nil || len(records) != 2 || report.Interrupted == "" || records[1].Failure == nil {
 			t.Errorf("%d records, %v, interrupted %q", len(records), err, report.Interrupted)
 		}
@@ -93,14 +141,30 @@ func TestScheduleRefuses(t *testing.T) {
 	}{
 		{"no end", Options{Repeat: true, Settings: spec.Settings{MaxConcurrency: 1}}, 1, "repeated without end"},
 		{"no cap", Options{Repeat: true, Settings: spec.Settings{Duration: time.Second}}, 1, "repeated without end"},
-		{"nothing to repeat", Options{Repeat: true, Settings: spec.Settings{Duration: time.Second, MaxConcurrency: 1}}, 0, "no prompts"},
+		{
+			"nothing to repeat",
+			Options{Repeat: true, Settings: spec.Settings{Duration: time.Second, MaxConcurrency: 1}},
+			0, "no prompts",
+		},
 		{"bad times", Options{Repeat: true, Arrivals: []float64{1, 0}}, 1, "time 1 is 0"},
 		{"not a number", Options{Repeat: true, Arrivals: []float64{math.NaN()}}, 3, "time 0 is NaN"},
 		{"too few times", Options{Arrivals: []float64{1}}, 2, "1 times for 2 prompts"},
 		{"bodies unknown", Options{Settings: spec.Settings{Compat: "vllm-9"}}, 1, `choose bodies: got "vllm-9"`},
-		{"bodies not streamed", Options{Settings: spec.Settings{Compat: spec.CompatVLLM, NoStream: true}}, 1, "always streams"},
-		{"bodies of another API", Options{Settings: spec.Settings{Compat: spec.CompatVLLM}, Target: Target{API: "tgi"}}, 1, "no tgi API"},
-		{"parameter unknown", Options{Settings: spec.Settings{Sampling: spec.Sampling{MinP: new(0.1)}}, Target: Target{API: "tgi"}}, 1, "has no min_p"},
+		{
+			"bodies not streamed",
+			Options{Settings: spec.Settings{Compat: spec.CompatVLLM, NoStream: true}},
+			1,
+			"always streams",
+		},
+		{
+			"bodies of another API",
+			Options{Settings: spec.Settings{Compat: spec.CompatVLLM}, Target: Target{API: "tgi"}},
+			1, "no tgi API",
+		},
+		{"parameter unknown", Options{
+			Settings: spec.Settings{Sampling: spec.Sampling{MinP: new(0.1)}},
+			Target:   Target{API: "tgi"},
+		}, 1, "has no min_p"},
 	}
 	for _, tt := range tests {
 		tt.o.Target.BaseURLs = []string{"http://127.0.0.1:1"}
@@ -123,13 +187,17 @@ func TestWholeAnswerTimes(t *testing.T) {
 		s := &pipeServer{answer: func(w io.Writer, _ *http.Request, _ int) bool {
 			return script{{3 * time.Second, head + half}, {2 * time.Second, rest}}.play(w)
 		}}
-		o := Options{Settings: spec.Settings{NoStream: true, KeepText: true, Timeouts: spec.Timeouts{FirstToken: time.Second, Stall: time.Second, Total: time.Minute}}}
+		o := Options{Settings: spec.Settings{
+			NoStream: true, KeepText: true,
+			Timeouts: spec.Timeouts{FirstToken: time.Second, Stall: time.Second, Total: time.Minute},
+		}}
 		records, _, err := runPipe(t.Context(), s, o, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := records[0]
-		if r.Failure != nil || *r.HeaderS != 3 || r.EndS != 5 || !gocmp.Equal(r.ChunkS, []float64{5}) || r.ChunkKinds != "w" || r.Text != " a b" || r.FinishReason != "stop" {
+		if r.Failure != nil || *r.HeaderS != 3 || r.EndS != 5 || !gocmp.Equal(r.ChunkS, []float64{5}) ||
+			r.ChunkKinds != "w" || r.Text != " a b" || r.FinishReason != "stop" {
 			t.Errorf("record %+v, failure %v", r, r.Failure)
 		}
 		s.wg.Wait()

@@ -46,7 +46,8 @@ func TestHeadersRefused(t *testing.T) {
 		} {
 			o := options("http://127.0.0.1:1", "completions")
 			o.Transport, o.Target.Headers = transport, tt.headers
-			if _, err := Run(t.Context(), o, manyPrompts(1), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := Run(t.Context(), o, manyPrompts(1), nil); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: headers %v: %v, want %q", transport, tt.headers, err, tt.want)
 			}
 		}

@@ -79,7 +79,8 @@ func (sc script) play(w io.Writer) bool {
 // steady answers with two tokens: the first after ttft, the end after rest.
 func steady(ttft, rest time.Duration) answerFunc {
 	return func(w io.Writer, _ *http.Request, _ int) bool {
-		return script{{ttft, streamHeader + loadtest.Event(loadtest.Token)}, {rest, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
+		return script{{ttft, streamHeader + loadtest.Event(loadtest.Token)}, {rest, loadtest.Event(loadtest.Token) +
+			loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
 	}
 }
 

@@ -52,7 +52,10 @@ func TestSchedules(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &pipeServer{answer: steady(400*time.Millisecond, 600*time.Millisecond)}
-				records, report, err := runPipe(t.Context(), s, Options{Arrivals: tt.arrivals, Settings: spec.Settings{MaxConcurrency: tt.cap, ReuseConnections: true}}, tt.n)
+				records, report, err := runPipe(t.Context(), s, Options{
+					Arrivals: tt.arrivals,
+					Settings: spec.Settings{MaxConcurrency: tt.cap, ReuseConnections: true},
+				}, tt.n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,17 +67,23 @@ func TestSchedules(t *testing.T) {
 					if tt.arrivals != nil {
 						intended = tt.arrivals[i]
 					}
-					if r.IntendedS != intended || r.Failure != nil || r.EndS != *r.SentS+1 || *r.HeaderS != *r.SentS+0.4 {
-						t.Errorf("request %d: intended %v, header %v, end %v, failure %v", i, r.IntendedS, *r.HeaderS, r.EndS, r.Failure)
+					if r.IntendedS != intended || r.Failure != nil || r.EndS != *r.SentS+1 ||
+						*r.HeaderS != *r.SentS+0.4 {
+						t.Errorf("request %d: intended %v, header %v, end %v, failure %v", i, r.IntendedS, *r.HeaderS,
+							r.EndS, r.Failure)
 					}
-					if want := []float64{*r.SentS + 0.4, *r.SentS + 1, *r.SentS + 1}; !gocmp.Equal(r.ChunkS, want) || r.ChunkKinds != "ttf" {
+					if want := []float64{*r.SentS + 0.4, *r.SentS + 1, *r.SentS + 1}; !gocmp.Equal(r.ChunkS, want) ||
+						r.ChunkKinds != "ttf" {
 						t.Errorf("request %d: chunks at %v of kinds %q, want %v ttf", i, r.ChunkS, r.ChunkKinds, want)
 					}
 				}
-				if report.DurationS != tt.duration || report.PeakInFlight != tt.peak || report.ConnectionsNo != tt.conns {
-					t.Errorf("report: duration %v, peak %d, %d connections, want %v, %d, %d", report.DurationS, report.PeakInFlight, report.ConnectionsNo, tt.duration, tt.peak, tt.conns)
+				if report.DurationS != tt.duration || report.PeakInFlight != tt.peak ||
+					report.ConnectionsNo != tt.conns {
+					t.Errorf("report: duration %v, peak %d, %d connections, want %v, %d, %d", report.DurationS,
+						report.PeakInFlight, report.ConnectionsNo, tt.duration, tt.peak, tt.conns)
 				}
-				if report.LateMaxS == nil || *report.LateMaxS != tt.late || *report.LateP50S != tt.late || *report.LateP99S != tt.late {
+				if report.LateMaxS == nil || *report.LateMaxS != tt.late || *report.LateP50S != tt.late ||
+					*report.LateP99S != tt.late {
 					t.Errorf("report: lateness %v, want %v", report.LateMaxS, tt.late)
 				}
 				if report.Interrupted != "" || report.CPUSeconds == nil || report.GCPauseS == nil {
@@ -90,9 +99,13 @@ func TestSchedules(t *testing.T) {
 func TestIdleConnectionsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &pipeServer{answer: steady(0, 0)}
-		_, report, err := runPipe(t.Context(), s, Options{Arrivals: []float64{0, 2, 5.5}, Settings: spec.Settings{ReuseConnections: true}}, 3)
+		_, report, err := runPipe(t.Context(), s, Options{
+			Arrivals: []float64{0, 2, 5.5},
+			Settings: spec.Settings{ReuseConnections: true},
+		}, 3)
 		if err != nil || report.ConnectionsNo != 2 {
-			t.Errorf("%d connections, error %v, want 2: the pause of 3.5 s is too long for one", report.ConnectionsNo, err)
+			t.Errorf("%d connections, error %v, want 2: the pause of 3.5 s is too long for one",
+				report.ConnectionsNo, err)
 		}
 	})
 }
@@ -116,7 +129,10 @@ func TestReplicas(t *testing.T) {
 			took := map[string]time.Duration{"a": 5 * time.Second, "b": time.Second, "c": 2 * time.Second}[r.Host]
 			return steady(took, 0)(w, r, n)
 		}}
-		o := Options{Target: Target{BaseURLs: []string{"http://a", "http://b", "http://c"}}, Arrivals: []float64{0, 0.1, 0.2, 1.5, 1.6, 1.7, 2.5}}
+		o := Options{Target: Target{BaseURLs: []string{"http://a", "http://b", "http://c"}}, Arrivals: []float64{
+			0, 0.1,
+			0.2, 1.5, 1.6, 1.7, 2.5,
+		}}
 		records, _, err := runPipe(t.Context(), s, o, 7)
 		if err != nil {
 			t.Fatal(err)
@@ -147,10 +163,12 @@ func TestCancel(t *testing.T) {
 			t.Errorf("Run returned after %v, want 1.5s", took)
 		}
 		if report.Interrupted != "server died" || len(records) != 4 {
-			t.Errorf("interrupted %q with %d records, want server died and 4: the rest was never sent", report.Interrupted, len(records))
+			t.Errorf("interrupted %q with %d records, want server died and 4: the rest was never sent",
+				report.Interrupted, len(records))
 		}
 		for _, r := range byIndex(records)[2:] {
-			if r.Failure == nil || r.Failure.Class != results.FailCanceled || r.Failure.Message != "ended by bench: server died" || r.ChunkKinds != "t" || r.EndS != 1.5 {
+			if r.Failure == nil || r.Failure.Class != results.FailCanceled ||
+				r.Failure.Message != "ended by bench: server died" || r.ChunkKinds != "t" || r.EndS != 1.5 {
 				t.Errorf("request %d: failure %v, kinds %q, end %v", r.Index, r.Failure, r.ChunkKinds, r.EndS)
 			}
 		}
@@ -190,7 +208,10 @@ func TestEmitErrorEndsPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("disk full")
 		calls := 0
-		o := Options{Target: Target{BaseURLs: []string{"http://one"}, API: "completions"}, Settings: spec.Settings{MaxConcurrency: 2}}
+		o := Options{
+			Target:   Target{BaseURLs: []string{"http://one"}, API: "completions"},
+			Settings: spec.Settings{MaxConcurrency: 2},
+		}
 		s := &pipeServer{answer: steady(time.Second, 0)}
 		defer s.wg.Wait()
 		start := time.Now()
@@ -207,13 +228,21 @@ func TestEmitErrorEndsPass(t *testing.T) {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []Progress
-		o := Options{Settings: spec.Settings{MaxConcurrency: 1}, ProgressPeriod: 1500 * time.Millisecond, Progress: func(p Progress) { seen = append(seen, p) }}
-		if _, _, err := runPipe(t.Context(), &pipeServer{answer: steady(500*time.Millisecond, 500*time.Millisecond)}, o, 2); err != nil {
+		o := Options{
+			Settings: spec.Settings{MaxConcurrency: 1}, ProgressPeriod: 1500 * time.Millisecond,
+			Progress: func(p Progress) { seen = append(seen, p) },
+		}
+		if _, _, err := runPipe(t.Context(), &pipeServer{answer: steady(500*time.Millisecond, 500*time.Millisecond)}, o,
+			2); err != nil {
 			t.Fatal(err)
 		}
-		half := Progress{Sent: 2, Completed: 1, InFlight: 1, Total: 2, OutputChunks: 4, Elapsed: 1500 * time.Millisecond}
+		half := Progress{
+			Sent: 2, Completed: 1, InFlight: 1, Total: 2, OutputChunks: 4,
+			Elapsed: 1500 * time.Millisecond,
+		}
 		end := Progress{Sent: 2, Completed: 2, Total: 2, OutputChunks: 6, Elapsed: 2 * time.Second}
-		if len(seen) != 2 || seen[1] != end || seen[0].Sent != half.Sent || seen[0].Completed != half.Completed || seen[0].Elapsed != half.Elapsed {
+		if len(seen) != 2 || seen[1] != end || seen[0].Sent != half.Sent || seen[0].Completed != half.Completed ||
+			seen[0].Elapsed != half.Elapsed {
 			t.Errorf("progress %+v, want %+v and %+v", seen, half, end)
 		}
 	})
@@ -221,7 +250,8 @@ func TestProgress(t *testing.T) {
 
 // TestCountTokens: answers without any count are counted after the pass.
 func TestCountTokens(t *testing.T) {
-	bare := script{{0, streamHeader + loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token) + loadtest.Event(`{"choices":[{"text":"","finish_reason":"stop"}]}`) + loadtest.EndFrame}}
+	bare := script{{0, streamHeader + loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token) +
+		loadtest.Event(`{"choices":[{"text":"","finish_reason":"stop"}]}`) + loadtest.EndFrame}}
 	synctest.Test(t, func(t *testing.T) {
 		s := &pipeServer{answer: func(w io.Writer, r *http.Request, n int) bool {
 			if n == 0 {
@@ -252,8 +282,10 @@ func TestCountTokens(t *testing.T) {
 			source results.TokenCount
 		}{{2, results.CountUsage}, {7, results.CountTokenize}, {2, results.CountChunks}}
 		for i, r := range byIndex(records) {
-			if *r.OutputTokens != want[i].n || r.OutputTokensSource != want[i].source || r.Text != "" || r.TextSHA256 == "" {
-				t.Errorf("request %d: %d tokens by %s, text %q, want %v", i, *r.OutputTokens, r.OutputTokensSource, r.Text, want[i])
+			if *r.OutputTokens != want[i].n || r.OutputTokensSource != want[i].source || r.Text != "" ||
+				r.TextSHA256 == "" {
+				t.Errorf("request %d: %d tokens by %s, text %q, want %v", i, *r.OutputTokens, r.OutputTokensSource,
+					r.Text, want[i])
 			}
 		}
 	})

@@ -106,11 +106,16 @@ func options(url, api string) Options {
 	if api == "chat" {
 		path = "/v1/chat/completions"
 	}
-	return Options{Target: Target{BaseURLs: []string{url}, Path: path, API: api, Model: "m"}, Settings: spec.Settings{KeepText: true, Transport: loadtest.Transport()}}
+	return Options{
+		Target:   Target{BaseURLs: []string{url}, Path: path, API: api, Model: "m"},
+		Settings: spec.Settings{KeepText: true, Transport: loadtest.Transport()},
+	}
 }
 
 // runAll runs and returns the records by index.
-func runAll(ctx context.Context, t testing.TB, o Options, prompts []dialect.Prompt) ([]results.Record, results.ClientReport) {
+func runAll(ctx context.Context, t testing.TB, o Options, prompts []dialect.Prompt) ([]results.Record,
+	results.ClientReport,
+) {
 	t.Helper()
 	var records []results.Record
 	report, err := Run(ctx, o, prompts, func(r results.Record) error {

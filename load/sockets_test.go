@@ -91,10 +91,12 @@ func TestKernelStamps(t *testing.T) {
 	before := time.Now()
 	records, report := runAll(t.Context(), t, options(s.url, "completions"), manyPrompts(1))
 	took := time.Since(before)
-	if report.Transport != spec.TransportSockets || report.Stamps != "kernel" || report.LagP50S == nil || report.ClockStepS == nil {
+	if report.Transport != spec.TransportSockets || report.Stamps != "kernel" || report.LagP50S == nil ||
+		report.ClockStepS == nil {
 		t.Fatalf("report %+v, want kernel stamps", report)
 	}
-	if *report.LagP50S < 0 || *report.LagMaxS > took.Seconds() || *report.LagP99S > *report.LagMaxS || *report.LagP50S > *report.LagP99S {
+	if *report.LagP50S < 0 || *report.LagMaxS > took.Seconds() || *report.LagP99S > *report.LagMaxS ||
+		*report.LagP50S > *report.LagP99S {
 		t.Errorf("lag %v, %v, %v", *report.LagP50S, *report.LagP99S, *report.LagMaxS)
 	}
 	r := records[0]
@@ -120,8 +122,10 @@ func TestSharedReads(t *testing.T) {
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
 		return script{
 			{0, streamHeader + loadtest.Event(loadtest.Token)},
-			{100 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token)},
-			{100 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]") + loadtest.EndFrame},
+			{100 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token) +
+				loadtest.Event(loadtest.Token)},
+			{100 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Last) +
+				loadtest.Event("[DONE]") + loadtest.EndFrame},
 		}.play(w)
 	})
 	records, report := runAll(t.Context(), t, options(s.url, "completions"), manyPrompts(2))
@@ -170,7 +174,10 @@ func TestReset(t *testing.T) {
 // TestSilentStreamGoesOn: the sweep harms no stream that is merely slow.
 func TestSilentStreamGoesOn(t *testing.T) {
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
-		return script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {2300 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
+		return script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {
+			2300 * time.Millisecond,
+			loadtest.Event(loadtest.Token) + loadtest.Event("[DONE]") + loadtest.EndFrame,
+		}}.play(w)
 	})
 	if r := one(t, options(s.url, "completions")); r.Failure != nil || r.ChunkKinds != "tt" {
 		t.Errorf("failure %v, kinds %q, want two chunks", r.Failure, r.ChunkKinds)
@@ -275,7 +282,13 @@ func TestFirstWave(t *testing.T) {
 	for _, tt := range []struct {
 		arrivals    []float64
 		width, want int
-	}{{nil, 5, 5}, {nil, 1 << 20, waveMax}, {[]float64{0, 0, 1}, 3, 2}, {[]float64{0, 0, 0}, 2, 2}, {[]float64{0.1, 1}, 2, 0}} {
+	}{
+		{nil, 5, 5},
+		{nil, 1 << 20, waveMax},
+		{[]float64{0, 0, 1}, 3, 2},
+		{[]float64{0, 0, 0}, 2, 2},
+		{[]float64{0.1, 1}, 2, 0},
+	} {
 		if got := firstWave(&Options{Arrivals: tt.arrivals}, tt.width); got != tt.want {
 			t.Errorf("firstWave(%v, %d) = %d, want %d", tt.arrivals, tt.width, got, tt.want)
 		}

@@ -22,7 +22,10 @@ func TestWarnAgentClock(t *testing.T) {
 		e := Evidence{Client: &results.ClientReport{}}
 		e.Figures.TTFT.Median = c.median
 		for i, bound := range c.bounds {
-			e.Client.Agents = append(e.Client.Agents, results.AgentReport{Name: string(rune('a' + i)), OffsetBoundS: bound})
+			e.Client.Agents = append(e.Client.Agents, results.AgentReport{
+				Name:         string(rune('a' + i)),
+				OffsetBoundS: bound,
+			})
 		}
 		w := warnAgentClock(e)
 		if (w == nil) != (c.want == "") || w != nil && !strings.Contains(w.Message, c.want) {
@@ -42,9 +45,21 @@ func TestAgentIsTheLimit(t *testing.T) {
 		want   []string // in the order of codes: limit, late; "": no warning
 	}{
 		{"none", []results.AgentReport{agent("a", 2, 0.001, 0.001), agent("b", 17.9, 0.001, 0.002)}, []string{"", ""}},
-		{"one is busy", []results.AgentReport{agent("a", 2, 0.001, 0.001), agent("b", 18.1, 0.001, 0.002)}, []string{"the client was the limit: agent b used 91 % of its 2 cores", ""}},
-		{"one reads late", []results.AgentReport{agent("a", 2, 0.0021, 0.001), agent("b", 2, 0.001, 0.002)}, []string{"agent a read bytes 2.1 ms after they arrived", ""}},
-		{"one sends late", []results.AgentReport{agent("a", 2, 0.001, 0.001), agent("b", 2, 0.001, 0.02)}, []string{"", "agent b was too slow"}},
+		{
+			"one is busy",
+			[]results.AgentReport{agent("a", 2, 0.001, 0.001), agent("b", 18.1, 0.001, 0.002)},
+			[]string{"the client was the limit: agent b used 91 % of its 2 cores", ""},
+		},
+		{
+			"one reads late",
+			[]results.AgentReport{agent("a", 2, 0.0021, 0.001), agent("b", 2, 0.001, 0.002)},
+			[]string{"agent a read bytes 2.1 ms after they arrived", ""},
+		},
+		{
+			"one sends late",
+			[]results.AgentReport{agent("a", 2, 0.001, 0.001), agent("b", 2, 0.001, 0.02)},
+			[]string{"", "agent b was too slow"},
+		},
 		{"cores unknown", []results.AgentReport{{Name: "a", CPUSeconds: new(18.1)}}, []string{"", ""}},
 	} {
 		e := Evidence{Client: &results.ClientReport{DurationS: 10, CPUs: 4, CPUSeconds: new(20.1), Agents: c.agents}}

@@ -32,12 +32,16 @@ func TestCalculateIsVLLMsToTheBit(t *testing.T) {
 		for i, c := range cases {
 			f := calculate(c.outputs(), c.params(), g, &describer{percentiles: c.params().percentiles()})
 			got := map[string]any{
-				"completed": f.Completed, "failed": f.Failed, "total_input": f.TotalInputTokens, "total_output": f.TotalOutputTokens,
-				"request_throughput": f.RequestThroughput, "output_throughput": f.OutputThroughput, "total_token_throughput": f.TotalTokenThroughput,
-				"request_goodput": f.RequestGoodput, "max_output_tokens_per_s": f.MaxOutputTokensPerS, "max_concurrent_requests": f.MaxConcurrentRequests,
+				"completed": f.Completed, "failed": f.Failed, "total_input": f.TotalInputTokens,
+				"total_output":       f.TotalOutputTokens,
+				"request_throughput": f.RequestThroughput, "output_throughput": f.OutputThroughput,
+				"total_token_throughput": f.TotalTokenThroughput,
+				"request_goodput":        f.RequestGoodput, "max_output_tokens_per_s": f.MaxOutputTokensPerS,
+				"max_concurrent_requests": f.MaxConcurrentRequests,
 			}
 			for name, d := range map[string]results.Dist{"ttft": f.TTFT, "tpot": f.TPOT, "itl": f.ITL, "e2el": f.E2EL} {
-				got["mean_"+name+"_ms"], got["median_"+name+"_ms"], got["std_"+name+"_ms"] = *d.Mean*1000, *d.Median*1000, *d.Std*1000
+				got["mean_"+name+"_ms"], got["median_"+name+"_ms"], got["std_"+name+"_ms"] = *d.Mean*1000,
+					*d.Median*1000, *d.Std*1000
 				var pairs [][2]float64
 				for _, p := range d.Percentiles {
 					pairs = append(pairs, [2]float64{p.P, *p.Value * 1000})
@@ -87,7 +91,10 @@ func (r vllmRun) records() []results.Record {
 		if r.Starts != nil {
 			start = r.Starts[i] - r.Starts[0]
 		}
-		rec := results.Record{Index: i, SentS: &start, LocalInputTokens: new(r.Inputs[i]), TextTokens: new(r.Lengths[i]), OutputTokensSource: results.CountChunks}
+		rec := results.Record{
+			Index: i, SentS: &start, LocalInputTokens: new(r.Inputs[i]),
+			TextTokens: new(r.Lengths[i]), OutputTokensSource: results.CountChunks,
+		}
 		if r.Queues != nil {
 			rec.IntendedS = start - r.Queues[i]
 		}
@@ -124,7 +131,10 @@ func TestCompatAgreesWithRunsOfTheClients(t *testing.T) {
 			var saved map[string]any
 			readJSON(t, "vllm-run-"+tt.name+".json", &run)
 			readJSON(t, "vllm-run-"+tt.name+".json", &saved)
-			f, _ := Compat(run.records(), Params{DurationS: run.Duration, Percentiles: []float64{50, 90, 99}, API: "completions"}, tt.g)
+			f, _ := Compat(run.records(), Params{
+				DurationS: run.Duration, Percentiles: []float64{50, 90, 99},
+				API: "completions",
+			}, tt.g)
 			check := func(name string, got *float64) {
 				t.Helper()
 				want, ok := saved[name].(float64)
@@ -168,23 +178,50 @@ func TestCompatDifferences(t *testing.T) {
 		want               string // "code count" each
 	}{
 		{"nothing", "sent=0 t1 u1 in=3 out=1", "completions", results.VLLM, ""},
-		{"role first", "sent=0 r0.5 t1 t1.5 u1.5 in=3 out=2", "chat", results.VLLM, "empty-chunk-gaps 1, role-first-chunk 1"},
-		{"empty first and last", "sent=0 e0.5 t1 f1.5 u1.5 in=3 out=1", "completions", results.VLLM, "empty-chunk-gaps 1, empty-first-chunk 1, empty-last-chunk 1, peak-tokens-chunks 1"},
-		{"an error after a token", "sent=0 t1 x2 fail=in-band-error", "completions", results.VLLM, "in-band-error-success 1"},
-		{"an error before a token", "sent=0 x2 fail=in-band-error", "completions", results.VLLM, "peak-requests-buckets 1"},
+		{
+			"role first", "sent=0 r0.5 t1 t1.5 u1.5 in=3 out=2", "chat", results.VLLM,
+			"empty-chunk-gaps 1, role-first-chunk 1",
+		},
+		{
+			"empty first and last", "sent=0 e0.5 t1 f1.5 u1.5 in=3 out=1", "completions", results.VLLM,
+			"empty-chunk-gaps 1, empty-first-chunk 1, empty-last-chunk 1, peak-tokens-chunks 1",
+		},
+		{
+			"an error after a token", "sent=0 t1 x2 fail=in-band-error", "completions", results.VLLM,
+			"in-band-error-success 1",
+		},
+		{
+			"an error before a token", "sent=0 x2 fail=in-band-error", "completions", results.VLLM,
+			"peak-requests-buckets 1",
+		},
 		{"cut in order", "sent=0 t1 fail=truncated", "completions", results.VLLM, "truncated-success 1"},
 		{"cut out of order", "sent=0 t1 fail=transport", "completions", results.VLLM, "peak-requests-buckets 1"},
 		{"no token", "sent=0 f1 u1 out=1 fail=no-tokens", "completions", results.VLLM, "empty-answer-success 1"},
 		{"usage beside choices", "sent=0 t1 t2 in=3 local=3 out=2 text=2", "completions", results.VLLM, ""},
-		{"usage beside choices, other count", "sent=0 t1 t2 in=3 local=3 out=2 text=1", "completions", results.VLLM, "usage-ignored 1"},
-		{"usage beside choices, not tokenized", "sent=0 t1 t2 in=3 local=3 out=2", "completions", results.VLLM, "usage-ignored 1"},
+		{
+			"usage beside choices, other count", "sent=0 t1 t2 in=3 local=3 out=2 text=1", "completions", results.VLLM,
+			"usage-ignored 1",
+		},
+		{
+			"usage beside choices, not tokenized", "sent=0 t1 t2 in=3 local=3 out=2", "completions", results.VLLM,
+			"usage-ignored 1",
+		},
 		{"a usage event", "sent=0 t1 u1 in=3 out=1 done=2", "completions", results.VLLM06, "usage-event-failure 1"},
-		{"late [DONE]", "sent=0 t1 in=3 local=3 out=1 text=1 done=2", "completions", results.VLLM06, "latency-until-done 1"},
+		{
+			"late [DONE]", "sent=0 t1 in=3 local=3 out=1 text=1 done=2", "completions", results.VLLM06,
+			"latency-until-done 1",
+		},
 		{"no [DONE]", "sent=0 t1 in=3 local=3 out=1 text=1", "completions", results.VLLM06, "other-failure 1"},
 		{"late usage of a chat", "sent=0 t1 u3 in=3 local=3 out=1", "chat", results.VLLM010, "latency-until-usage 1"},
 		{"late usage of a completion", "sent=0 t1 u3 in=3 local=3 out=1", "completions", results.VLLM010, ""},
-		{"own count of the prompt", "sent=0 t1 u1 in=4 local=3 out=1", "completions", results.VLLM010, "local-input-count 1"},
-		{"peaks", "sent=0 t0.1 t0.2 u0.2 in=1 out=8\nsent=0.3 t0.4 u0.4 in=1 out=1", "completions", results.VLLM, "peak-requests-buckets 1, peak-tokens-chunks 1"},
+		{
+			"own count of the prompt", "sent=0 t1 u1 in=4 local=3 out=1", "completions", results.VLLM010,
+			"local-input-count 1",
+		},
+		{
+			"peaks", "sent=0 t0.1 t0.2 u0.2 in=1 out=8\nsent=0.3 t0.4 u0.4 in=1 out=1", "completions", results.VLLM,
+			"peak-requests-buckets 1, peak-tokens-chunks 1",
+		},
 		{"never sent", "fail=canceled", "completions", results.VLLM, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -220,8 +257,12 @@ func TestDescriberRemembersLargeSamples(t *testing.T) {
 }
 
 func TestCompatSaysWhatItCannotKnow(t *testing.T) {
-	f, _ := Compat(parseRecords(t, "sent=0 t1 t2 out=2 in=3"), Params{DurationS: 1, API: "completions", Goals: Goals{TPOT: new(1.0)}}, results.VLLM)
-	if f.TotalOutputTokens != nil || f.OutputThroughput != nil || f.TPOT.Mean != nil || f.RequestGoodput != nil || len(f.Unknown) != 2 {
+	f, _ := Compat(parseRecords(t, "sent=0 t1 t2 out=2 in=3"), Params{
+		DurationS: 1, API: "completions",
+		Goals: Goals{TPOT: new(1.0)},
+	}, results.VLLM)
+	if f.TotalOutputTokens != nil || f.OutputThroughput != nil || f.TPOT.Mean != nil || f.RequestGoodput != nil ||
+		len(f.Unknown) != 2 {
 		t.Errorf("Compat = %s, want no output figures and two reasons", jsonOf(t, f))
 	}
 }

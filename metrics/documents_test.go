@@ -86,8 +86,10 @@ func TestPublishedBlocks(t *testing.T) {
 					t.Errorf("%s: the interval is %.4f wide and proves nothing", what, width)
 				}
 			}
-			if int(*long.TotalInputTokens) != p.input || int(*long.TotalOutputTokens) != p.output || long.Completed != p.completed {
-				t.Errorf("counts: %d in, %d out, %d completed", *long.TotalInputTokens, *long.TotalOutputTokens, long.Completed)
+			if int(*long.TotalInputTokens) != p.input || int(*long.TotalOutputTokens) != p.output ||
+				long.Completed != p.completed {
+				t.Errorf("counts: %d in, %d out, %d completed", *long.TotalInputTokens, *long.TotalOutputTokens,
+					long.Completed)
 			}
 		})
 	}
@@ -100,7 +102,10 @@ func TestPublishedLatencies(t *testing.T) {
 	if e2el := ttft + 2047*tpot; math.Abs(e2el-duration) > 0.005+2047*0.000005 {
 		t.Errorf("E2EL = %v, printed duration %v", e2el, duration)
 	}
-	r := results.Record{SentS: new(0.0), EndS: duration, ChunkKinds: "tt", OutputTokens: new(2048), ChunkS: []float64{ttft, ttft + 2047*tpot}}
+	r := results.Record{
+		SentS: new(0.0), EndS: duration, ChunkKinds: "tt", OutputTokens: new(2048),
+		ChunkS: []float64{ttft, ttft + 2047*tpot},
+	}
 	f := Summarize([]results.Record{r}, Params{DurationS: duration})
 	numtest.Near(t, "TTFT", f.TTFT.Mean, ttft, 1e-12)
 	numtest.Near(t, "TPOT", f.TPOT.Mean, tpot, 1e-12)

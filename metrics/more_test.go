@@ -34,7 +34,9 @@ func TestITLIsOnlyBetweenTokens(t *testing.T) {
 }
 
 func TestOutputLengths(t *testing.T) {
-	got := summarize(t, "sent=0 t1 out=2 asked=8 fin=stop\nsent=0 t1 out=8 asked=8\nsent=0 t1 out=4 asked=8 fin=length\nsent=0 t1 out=9\nsent=0 t1 asked=8", Params{}).Lengths
+	got := summarize(t,
+		"sent=0 t1 out=2 asked=8 fin=stop\nsent=0 t1 out=8 asked=8\nsent=0 t1 out=4 asked=8 fin=length\n"+
+			"sent=0 t1 out=9\nsent=0 t1 asked=8", Params{}).Lengths
 	want := &results.OutputLengths{N: 3, AskedMean: 8, ReceivedMean: 14.0 / 3, Share: 14.0 / 24, EarlyEOS: 1.0 / 3}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("output lengths (-want +got):\n%s", diff)
@@ -46,7 +48,10 @@ func TestOutputLengths(t *testing.T) {
 
 func TestSeries(t *testing.T) {
 	got := summarize(t, "sent=0 t0.5 t1.5 out=4\nsent=0 t2.9 t2.95 out=2\nsent=0 t9 fail=truncated", Params{}).Series
-	want := &results.Series{Requests: []int{0, 1, 1}, OutputTokens: []float64{2, 2, 2}, PeakRequests: 1, PeakOutputTokens: 2}
+	want := &results.Series{
+		Requests: []int{0, 1, 1}, OutputTokens: []float64{2, 2, 2}, PeakRequests: 1,
+		PeakOutputTokens: 2,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
@@ -56,7 +61,8 @@ func TestSeries(t *testing.T) {
 }
 
 func TestPromptBuckets(t *testing.T) {
-	got := summarize(t, "sent=0 t1 in=16 out=1\nsent=0 t3 in=31 out=1\nsent=0 t5 local=100 out=1\nsent=0 t7 out=1", Params{}).Prompts
+	got := summarize(t, "sent=0 t1 in=16 out=1\nsent=0 t3 in=31 out=1\nsent=0 t5 local=100 out=1\nsent=0 t7 out=1",
+		Params{}).Prompts
 	var text []string
 	for _, b := range got {
 		text = append(text, fmt.Sprintf("%d-%d: n %d, TTFT %v, TPOT n %d", b.From, b.To, b.N, *b.TTFT.Mean, b.TPOT.N))
@@ -87,7 +93,8 @@ func TestSteadyState(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := "null"
 			if s := summarize(t, tt.records, Params{MaxConcurrency: tt.max}).Steady; s != nil {
-				got = fmt.Sprintf("%g to %g: n %d, %.1f req/s, TTFT %.1f", s.FromS, s.ToS, s.N, s.RequestThroughput, *s.TTFT.Mean)
+				got = fmt.Sprintf("%g to %g: n %d, %.1f req/s, TTFT %.1f", s.FromS, s.ToS, s.N,
+					s.RequestThroughput, *s.TTFT.Mean)
 			}
 			if got != tt.want {
 				t.Errorf("steady state = %s, want %s", got, tt.want)
@@ -102,7 +109,8 @@ func answers(texts ...string) []results.Record {
 	for i, text := range texts {
 		sum := sha256.Sum256([]byte(text))
 		records = append(records, results.Record{
-			Index: i, SentS: new(0.0), ChunkS: []float64{rand.Float64()}, ChunkKinds: "t", OutputTokens: new(1), Text: text, TextSHA256: hex.EncodeToString(sum[:]),
+			Index: i, SentS: new(0.0), ChunkS: []float64{rand.Float64()}, ChunkKinds: "t", OutputTokens: new(1),
+			Text: text, TextSHA256: hex.EncodeToString(sum[:]),
 		})
 	}
 	rand.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
@@ -167,18 +175,41 @@ func TestDoubtsAboutClientProxyAndAnswers(t *testing.T) {
 		{"bursts", parseRecords(t, bursts+" out=32"), results.ClientReport{}, "buffered"},
 		{"read at once", parseRecords(t, even+" out=30"), results.ClientReport{LagP99S: new(0.0019)}, ""},
 		{"read late", parseRecords(t, even+" out=30"), results.ClientReport{LagP99S: new(0.0021)}, "client-limit"},
-		{"read late, stamped by the kernel", parseRecords(t, even+" out=30"), results.ClientReport{Stamps: "kernel", LagP99S: new(0.0099)}, ""},
-		{"read as late as the next chunk", parseRecords(t, even+" out=30"), results.ClientReport{Stamps: "kernel", LagP99S: new(0.0101)}, "client-limit"},
-		{"slow tokens allow more", parseRecords(t, "sent=0 t1 t2 t3 out=3"), results.ClientReport{LagP99S: new(0.049)}, ""},
-		{"idle", parseRecords(t, even+" out=30"), results.ClientReport{DurationS: 10, CPUs: 2, CPUSeconds: new(17.9)}, ""},
-		{"busy", parseRecords(t, even+" out=30"), results.ClientReport{DurationS: 10, CPUs: 2, CPUSeconds: new(18.1)}, "client-limit"},
-		{"cores unknown", parseRecords(t, even+" out=30"), results.ClientReport{DurationS: 10, CPUSeconds: new(18.1)}, ""},
+		{"read late, stamped by the kernel", parseRecords(t, even+" out=30"), results.ClientReport{
+			Stamps:  "kernel",
+			LagP99S: new(0.0099),
+		}, ""},
+		{"read as late as the next chunk", parseRecords(t, even+" out=30"), results.ClientReport{
+			Stamps:  "kernel",
+			LagP99S: new(0.0101),
+		}, "client-limit"},
+		{
+			"slow tokens allow more", parseRecords(t, "sent=0 t1 t2 t3 out=3"),
+			results.ClientReport{LagP99S: new(0.049)},
+			"",
+		},
+		{
+			"idle", parseRecords(t, even+" out=30"),
+			results.ClientReport{DurationS: 10, CPUs: 2, CPUSeconds: new(17.9)},
+			"",
+		},
+		{
+			"busy", parseRecords(t, even+" out=30"),
+			results.ClientReport{DurationS: 10, CPUs: 2, CPUSeconds: new(18.1)},
+			"client-limit",
+		},
+		{
+			"cores unknown", parseRecords(t, even+" out=30"),
+			results.ClientReport{DurationS: 10, CPUSeconds: new(18.1)},
+			"",
+		},
 		{"sense", answers("a", "b", "c", "d", "e", "f", "g", "h"), results.ClientReport{}, ""},
 		{"one answer to all", answers(slices.Repeat([]string{"yes"}, 8)...), results.ClientReport{}, "answers"},
 		{"too few to tell", answers("yes", "yes"), results.ClientReport{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := Evidence{Records: tt.records, Figures: Summarize(tt.records, Params{DurationS: 1, Percentiles: []float64{50}}), Client: &tt.client}
+			e := Evidence{Records: tt.records, Figures: Summarize(tt.records,
+				Params{DurationS: 1, Percentiles: []float64{50}}), Client: &tt.client}
 			var codes []string
 			warnings := Warnings(e)
 			for _, w := range warnings {
@@ -198,7 +229,10 @@ func TestFiguresHoldTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		records := randomRecords(rng)
-		p := Params{DurationS: 10, MaxConcurrency: new(1 + rng.IntN(8)), API: []string{"chat", "completions"}[rng.IntN(2)], Temperature: new(0.0)}
+		p := Params{
+			DurationS: 10, MaxConcurrency: new(1 + rng.IntN(8)),
+			API: []string{"chat", "completions"}[rng.IntN(2)], Temperature: new(0.0),
+		}
 		f := Summarize(records, p)
 		if f.Completed+f.Failed+f.Unsent != f.Asked {
 			t.Fatalf("completed %d + failed %d + unsent %d != asked %d", f.Completed, f.Failed, f.Unsent, f.Asked)
@@ -235,18 +269,25 @@ func TestFiguresHoldTogether(t *testing.T) {
 }
 
 func randomRecords(rng *rand.Rand) []results.Record {
-	classes := []results.FailureClass{results.FailTransport, results.FailTruncated, results.FailInBand, results.FailHTTP, results.FailProtocol}
+	classes := []results.FailureClass{
+		results.FailTransport, results.FailTruncated, results.FailInBand,
+		results.FailHTTP, results.FailProtocol,
+	}
 	var records []results.Record
 	for i := range 1 + rng.IntN(20) {
 		sent := 5 * rng.Float64()
-		r := results.Record{Index: i, SentS: &sent, EndS: sent, LocalInputTokens: new(1 + rng.IntN(100)), AskedOutputTokens: rng.IntN(10)}
+		r := results.Record{
+			Index: i, SentS: &sent, EndS: sent, LocalInputTokens: new(1 + rng.IntN(100)),
+			AskedOutputTokens: rng.IntN(10),
+		}
 		for range rng.IntN(6) {
 			r.EndS += rng.Float64()
 			r.ChunkS = append(r.ChunkS, r.EndS)
 			r.ChunkKinds += string("tttkcerfuxo"[rng.IntN(11)])
 		}
 		if rng.IntN(2) == 0 {
-			r.OutputTokens, r.OutputTokensSource, r.TextTokens = new(rng.IntN(20)), results.CountUsage, new(rng.IntN(20))
+			r.OutputTokens, r.OutputTokensSource, r.TextTokens = new(rng.IntN(20)), results.CountUsage,
+				new(rng.IntN(20))
 		}
 		if rng.IntN(2) == 0 {
 			r.DoneS = &r.EndS

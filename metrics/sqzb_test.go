@@ -9,7 +9,10 @@ import (
 )
 
 func pass(completed int, input, output int64, duration float64) results.Figures {
-	return results.Figures{Completed: completed, TotalInputTokens: &input, TotalOutputTokens: &output, DurationS: duration}
+	return results.Figures{
+		Completed: completed, TotalInputTokens: &input, TotalOutputTokens: &output,
+		DurationS: duration,
+	}
 }
 
 func TestSQZB(t *testing.T) {
@@ -38,7 +41,8 @@ func TestSQZBUndefined(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := SQZB(pass(4, 100, 100, tt.full), pass(4, 100, 4, tt.one), nil)
 			if s.GenerationLatencyS != nil || s.GenerationThroughput != nil || !strings.Contains(s.Undefined, tt.want) {
-				t.Errorf("generation latency %v, throughput %v, undefined %q", numtest.Deref(s.GenerationLatencyS), numtest.Deref(s.GenerationThroughput), s.Undefined)
+				t.Errorf("generation latency %v, throughput %v, undefined %q", numtest.Deref(s.GenerationLatencyS),
+					numtest.Deref(s.GenerationThroughput), s.Undefined)
 			}
 			numtest.Near(t, "end-to-end throughput", s.E2EThroughput, 10, 1e-12)
 		})
@@ -46,8 +50,12 @@ func TestSQZBUndefined(t *testing.T) {
 }
 
 func TestTPOTByTokens(t *testing.T) {
-	r := results.Record{SentS: new(1.0), EndS: 3, ChunkS: []float64{1.5, 2, 2.5}, ChunkKinds: "ttt", OutputTokens: new(4)}
-	s := SQZB(pass(1, 1, 4, 2), pass(1, 1, 1, 1), []results.Record{r, {SentS: new(0.0), Failure: results.Failf(results.FailHTTP, "500")}})
+	r := results.Record{
+		SentS: new(1.0), EndS: 3, ChunkS: []float64{1.5, 2, 2.5}, ChunkKinds: "ttt",
+		OutputTokens: new(4),
+	}
+	s := SQZB(pass(1, 1, 4, 2), pass(1, 1, 1, 1),
+		[]results.Record{r, {SentS: new(0.0), Failure: results.Failf(results.FailHTTP, "500")}})
 	numtest.Near(t, "TPOT over all tokens", s.TPOTByTokensS, 0.25, 1e-12)
 }
 

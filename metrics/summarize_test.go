@@ -29,7 +29,8 @@ func show(f results.Figures, names string) string {
 	values := map[string]string{
 		"requests": fmt.Sprintf("%d/%d/%d/%d", f.Asked, f.Completed, f.Failed, f.Unsent),
 		"tokens":   count(f.TotalInputTokens) + "/" + count(f.TotalOutputTokens) + "/" + count(f.CachedTokens),
-		"rates":    number(f.RequestThroughput) + "/" + number(f.OutputThroughput) + "/" + number(f.TotalTokenThroughput),
+		"rates": number(f.RequestThroughput) + "/" + number(f.OutputThroughput) + "/" +
+			number(f.TotalTokenThroughput),
 		"good":     number(f.RequestGoodput),
 		"ttft":     number(f.TTFT.Mean),
 		"tpot":     number(f.TPOT.Mean),
@@ -59,7 +60,8 @@ func TestSummarize(t *testing.T) {
 			"one answer", "sent=1 t1.5 t1.7 t1.9 f1.95 u2 end=2 in=10 out=3",
 			Params{DurationS: 2},
 			"requests tokens rates ttft tpot itl e2el peak max per",
-			"requests 1/1/0/0, tokens 10/3/-, rates 0.5/1.5/6.5, ttft 0.5, tpot 0.2, itl 2:0.2, e2el 0.9, peak 1, max 3, per 1",
+			"requests 1/1/0/0, tokens 10/3/-, rates 0.5/1.5/6.5, ttft 0.5, tpot 0.2, itl 2:0.2, e2el 0.9, peak 1, " +
+				"max 3, per 1",
 		},
 		{
 			"nothing", "",
@@ -68,17 +70,42 @@ func TestSummarize(t *testing.T) {
 			"requests 0/0/0/0, tokens -/-/-, rates 0/-/-, ttft -, tpot -, itl 0:-, e2el -, peak 0, max -, per -",
 		},
 		{"no window", "sent=0 t1 in=1 out=1", Params{}, "rates", "rates -/-/-"},
-		{"a role chunk is no first token", "sent=0 r0.005 t0.1 t0.2 out=2", Params{}, "ttft itl", "ttft 0.1, itl 1:0.1"},
-		{"empty and finish chunks are no tokens", "sent=0 e0.1 t0.2 e0.3 t0.4 f0.9 out=2", Params{}, "ttft itl e2el", "ttft 0.2, itl 1:0.2, e2el 0.4"},
-		{"reasoning and tool calls are tokens", "sent=0 k0.1 t0.2 c0.4 out=3", Params{}, "ttft itl", "ttft 0.1, itl 2:0.15"},
-		{"a late usage chunk moves nothing", "sent=0 t0.1 t0.2 u0.9 out=2", Params{}, "e2el tpot", "e2el 0.2, tpot 0.1"},
+		{
+			"a role chunk is no first token", "sent=0 r0.005 t0.1 t0.2 out=2",
+			Params{},
+			"ttft itl",
+			"ttft 0.1, itl 1:0.1",
+		},
+		{
+			"empty and finish chunks are no tokens", "sent=0 e0.1 t0.2 e0.3 t0.4 f0.9 out=2",
+			Params{},
+			"ttft itl e2el",
+			"ttft 0.2, itl 1:0.2, e2el 0.4",
+		},
+		{
+			"reasoning and tool calls are tokens", "sent=0 k0.1 t0.2 c0.4 out=3",
+			Params{},
+			"ttft itl",
+			"ttft 0.1, itl 2:0.15",
+		},
+		{
+			"a late usage chunk moves nothing", "sent=0 t0.1 t0.2 u0.9 out=2",
+			Params{},
+			"e2el tpot",
+			"e2el 0.2, tpot 0.1",
+		},
 		{
 			"an in-band error is a failure", "sent=0 t0.1 t0.2 x0.3 out=2",
 			Params{DurationS: 1},
 			"requests tokens failures ttft",
 			"requests 1/0/1/0, tokens -/-/-, failures map[in-band-error:1], ttft -",
 		},
-		{"a stream without tokens is a failure", "sent=0 r0.1 f0.2", Params{}, "requests failures", "requests 1/0/1/0, failures map[no-tokens:1]"},
+		{
+			"a stream without tokens is a failure", "sent=0 r0.1 f0.2",
+			Params{},
+			"requests failures",
+			"requests 1/0/1/0, failures map[no-tokens:1]",
+		},
 		{
 			"failed requests are in no latency", "sent=0 t1 out=1\n sent=0 t9 fail=truncated out=1",
 			Params{},
@@ -95,11 +122,33 @@ func TestSummarize(t *testing.T) {
 		{"all tokens in one chunk", "sent=0 t1 out=4", Params{}, "tpot itl per max", "tpot -, itl 0:-, per 4, max 4"},
 		{"chunks weigh their tokens", "sent=0 t0.1 t0.2 t1.5 out=6", Params{}, "max per", "max 4, per 2"},
 		{"seconds count from the first send", "sent=0.9 t1.0 t1.8 t1.95 out=3", Params{}, "max", "max 2"},
-		{"the server's count of the prompt wins", "sent=0 t1 in=12 local=10 out=1\n sent=0 t1 local=10 out=1", Params{}, "tokens", "tokens 22/2/-"},
-		{"cached tokens add up where told", "sent=0 t1 out=1 cached=5\n sent=0 t1 out=1", Params{}, "tokens", "tokens -/2/5"},
-		{"from the intended time", "intended=1 sent=3 t4 t6 out=2", Params{}, "ttft ttfti e2el e2eli", "ttft 1, ttfti 3, e2el 3, e2eli 5"},
-		{"an end makes room for a begin", "sent=0 t1 out=1\n sent=1 t2 out=1\n sent=2 t3 out=1", Params{}, "peak", "peak 1"},
-		{"overlap counts, failed requests too", "sent=0 t4 out=1\n sent=1 end=5 fail=stall-timeout\n sent=3 t6 out=1", Params{}, "peak", "peak 3"},
+		{
+			"the server's count of the prompt wins", "sent=0 t1 in=12 local=10 out=1\n sent=0 t1 local=10 out=1",
+			Params{},
+			"tokens", "tokens 22/2/-",
+		},
+		{
+			"cached tokens add up where told", "sent=0 t1 out=1 cached=5\n sent=0 t1 out=1",
+			Params{},
+			"tokens",
+			"tokens -/2/5",
+		},
+		{
+			"from the intended time", "intended=1 sent=3 t4 t6 out=2",
+			Params{},
+			"ttft ttfti e2el e2eli",
+			"ttft 1, ttfti 3, e2el 3, e2eli 5",
+		},
+		{
+			"an end makes room for a begin", "sent=0 t1 out=1\n sent=1 t2 out=1\n sent=2 t3 out=1",
+			Params{},
+			"peak", "peak 1",
+		},
+		{
+			"overlap counts, failed requests too", "sent=0 t4 out=1\n sent=1 end=5 fail=stall-timeout\n sent=3 t6 out=1",
+			Params{},
+			"peak", "peak 3",
+		},
 		{
 			"never sent", "sent=0 t1 out=1\n fail=canceled\n fail=connect",
 			Params{Asked: 5},
@@ -111,8 +160,16 @@ func TestSummarize(t *testing.T) {
 			Params{DurationS: 1, Goals: Goals{TTFT: new(1.0), TPOT: new(1.0)}},
 			"good", "good 1",
 		},
-		{"one token keeps a TPOT goal", "sent=0 t1 out=1\n sent=0 t1 t2", Params{DurationS: 1, Goals: Goals{TPOT: new(0.5)}}, "good", "good 1"},
-		{"E2EL goal", "sent=0 t1 t2 out=2\n sent=0 t1 t3 out=2", Params{DurationS: 2, Goals: Goals{E2EL: new(2.5)}}, "good", "good 0.5"},
+		{
+			"one token keeps a TPOT goal", "sent=0 t1 out=1\n sent=0 t1 t2",
+			Params{DurationS: 1, Goals: Goals{TPOT: new(0.5)}},
+			"good", "good 1",
+		},
+		{
+			"E2EL goal", "sent=0 t1 t2 out=2\n sent=0 t1 t3 out=2",
+			Params{DurationS: 2, Goals: Goals{E2EL: new(2.5)}},
+			"good", "good 0.5",
+		},
 		{"no goals", "sent=0 t1 out=1", Params{DurationS: 1}, "good", "good -"},
 	}
 	for _, tt := range tests {
@@ -143,10 +200,16 @@ func TestSummarizeCountsEndsAndSources(t *testing.T) {
 func TestSummarizeKeepsFiveDistinctFailureMessages(t *testing.T) {
 	var records []results.Record
 	for i := range 20 {
-		records = append(records, results.Record{Index: 19 - i, SentS: new(0.0), Failure: results.Failf(results.FailHTTP, "status %d", 500+(19-i)/2)})
+		records = append(records, results.Record{
+			Index: 19 - i, SentS: new(0.0),
+			Failure: results.Failf(results.FailHTTP, "status %d", 500+(19-i)/2),
+		})
 	}
 	got := Summarize(records, Params{}).FailureSamples
-	want := []string{"http-status: status 500", "http-status: status 501", "http-status: status 502", "http-status: status 503", "http-status: status 504"}
+	want := []string{
+		"http-status: status 500", "http-status: status 501", "http-status: status 502",
+		"http-status: status 503", "http-status: status 504",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failure samples (-want +got):\n%s", diff)
 	}
@@ -175,7 +238,8 @@ func TestPerReplicaAddsUp(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %s", r.Replica, show(r.Figures, "requests rates")))
 	}
 	want := []string{
-		"0: requests 1/1/0/0, rates 0.5/1/3", "1: requests 0/0/0/0, rates 0/-/-", "2: requests 2/1/1/0, rates 0.5/0.5/2.5",
+		"0: requests 1/1/0/0, rates 0.5/1/3", "1: requests 0/0/0/0, rates 0/-/-",
+		"2: requests 2/1/1/0, rates 0.5/0.5/2.5",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PerReplica (-want +got):\n%s", diff)
@@ -185,7 +249,8 @@ func TestPerReplicaAddsUp(t *testing.T) {
 func TestTTFTIsExact(t *testing.T) {
 	f := Summarize(parseRecords(t, "sent=0 t0.1 t0.3 out=2"), Params{Percentiles: []float64{99}})
 	if *f.TTFT.Mean != 0.1 || *At(f.E2EL, 99) != 0.3 || At(f.E2EL, 50) != nil {
-		t.Errorf("ttft, e2el p99, e2el p50 = %v, %v, %v; want 0.1, 0.3, null", *f.TTFT.Mean, *At(f.E2EL, 99), At(f.E2EL, 50))
+		t.Errorf("ttft, e2el p99, e2el p50 = %v, %v, %v; want 0.1, 0.3, null", *f.TTFT.Mean, *At(f.E2EL, 99),
+			At(f.E2EL, 50))
 	}
 }
 
@@ -198,7 +263,8 @@ func TestWholeAnswersHaveNoFirstToken(t *testing.T) {
 		t.Errorf("completed %d, E2EL %+v, want one of 2 s", f.Completed, f.E2EL)
 	}
 	if f.TTFT.N+f.TPOT.N+f.ITL.N+f.TTFTFromIntended.N != 0 {
-		t.Errorf("TTFT %d, TPOT %d, ITL %d, from intended %d samples, want none", f.TTFT.N, f.TPOT.N, f.ITL.N, f.TTFTFromIntended.N)
+		t.Errorf("TTFT %d, TPOT %d, ITL %d, from intended %d samples, want none", f.TTFT.N, f.TPOT.N, f.ITL.N,
+			f.TTFTFromIntended.N)
 	}
 }
 

@@ -50,7 +50,10 @@ func unfoldedTables(markdown string) [][]string {
 
 func TestMarkdownFitsAPullRequest(t *testing.T) {
 	const most = 860 // pixels of a comment
-	for name, run := range map[string]*results.Run{"suspect": ledRun(), "repeats": repeatsRun(), "gpus": gpuRun(), "priced": pricedRun("USD", 2)} {
+	for name, run := range map[string]*results.Run{
+		"suspect": ledRun(), "repeats": repeatsRun(), "gpus": gpuRun(),
+		"priced": pricedRun("USD", 2),
+	} {
 		var out bytes.Buffer
 		if err := Markdown(&out, run); err != nil {
 			t.Fatal(err)
@@ -85,9 +88,18 @@ func TestBriefReport(t *testing.T) {
 // Failures that differ in their durations only are one group.
 func TestFailuresAreGroupedButForTimes(t *testing.T) {
 	run := runOf(
-		fail(step("a", 1, 1, 1), results.Failed, &results.Failure{Class: results.FailStall, Message: "gave up after 12.3 s"}),
-		fail(step("a", 1, 2, 1), results.Failed, &results.Failure{Class: results.FailStall, Message: "gave up after 13 s"}),
-		fail(step("a", 1, 3, 1), results.Failed, &results.Failure{Class: results.FailStall, Message: "gave up after 3 tries"}),
+		fail(step("a", 1, 1, 1), results.Failed, &results.Failure{
+			Class:   results.FailStall,
+			Message: "gave up after 12.3 s",
+		}),
+		fail(step("a", 1, 2, 1), results.Failed, &results.Failure{
+			Class:   results.FailStall,
+			Message: "gave up after 13 s",
+		}),
+		fail(step("a", 1, 3, 1), results.Failed, &results.Failure{
+			Class:   results.FailStall,
+			Message: "gave up after 3 tries",
+		}),
 	)
 	groups := collectFailures(run)
 	if len(groups) != 2 || len(groups[0].steps) != 2 {
@@ -97,7 +109,10 @@ func TestFailuresAreGroupedButForTimes(t *testing.T) {
 
 // The log of a step's server lies in the folder of its server start.
 func TestFailuresNameTheLogOfTheirServer(t *testing.T) {
-	run := runOf(fail(step("tp8", 1, 1, 1), results.Failed, &results.Failure{Class: results.FailStall, Message: "stalled"}))
+	run := runOf(fail(step("tp8", 1, 1, 1), results.Failed, &results.Failure{
+		Class:   results.FailStall,
+		Message: "stalled",
+	}))
 	if got, want := collectFailures(run)[0].log, "lives/tp8-1/server-0.log"; got != want {
 		t.Errorf("log %q, want %q", got, want)
 	}
@@ -107,13 +122,15 @@ func TestFailuresNameTheLogOfTheirServer(t *testing.T) {
 func TestWarningsAreSaidOnce(t *testing.T) {
 	var steps []results.Step
 	for repeat := 1; repeat <= 5; repeat++ {
-		steps = append(steps, doubt(step("a", 1, repeat, 1), results.WarnClientLimit, "read bytes %d.1 ms late", repeat))
+		steps = append(steps, doubt(step("a", 1, repeat, 1), results.WarnClientLimit,
+			"read bytes %d.1 ms late", repeat))
 	}
 	groups := collectWarnings(runOf(steps...))
 	if len(groups) != 1 || len(groups[0].messages) != 1 || len(groups[0].messages[0].steps) != 5 {
 		t.Fatalf("groups %+v, want one message of five steps", groups)
 	}
-	if got, want := groups[0].messages[0].words(), "read bytes 1.1 ms late (times and numbers of the first)"; got != want {
+	if got, want := groups[0].messages[0].words(),
+		"read bytes 1.1 ms late (times and numbers of the first)"; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
 }
@@ -127,7 +144,8 @@ func TestReportFitsTheTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width && strings.Contains(strings.TrimSpace(line), " ") {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width &&
+					strings.Contains(strings.TrimSpace(line), " ") {
 					t.Errorf("%s at width %d: %d columns: %q", name, width, n, line)
 				}
 			}

@@ -24,7 +24,8 @@ func ledRun() *results.Run {
 				suspect = step("tp1", concurrency, repeat, 90*spread)
 			}
 			suspect.Result.Verdict = results.Suspect
-			steps = append(steps, step("tp8", concurrency, repeat, 50*spread), step("tp4", concurrency, repeat, 40*spread),
+			steps = append(steps, step("tp8", concurrency, repeat, 50*spread),
+				step("tp4", concurrency, repeat, 40*spread),
 				doubt(suspect, results.WarnClientLimit, "the client was the limit"))
 		}
 	}

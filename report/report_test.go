@@ -164,7 +164,8 @@ func TestCSVHasEveryFigure(t *testing.T) {
 	}
 	for i, s := range run.Steps {
 		for name, want := range map[string]*float64{
-			"request_throughput_per_s": s.Result.Figures.RequestThroughput, "p99_itl_s": metrics.At(s.Result.Figures.ITL, 99),
+			"request_throughput_per_s":  s.Result.Figures.RequestThroughput,
+			"p99_itl_s":                 metrics.At(s.Result.Figures.ITL, 99),
 			"median_ttft_s":             s.Result.Figures.TTFT.Median,
 			"mean_e2el_from_intended_s": s.Result.Figures.E2ELFromIntended.Mean,
 		} {

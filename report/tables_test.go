@@ -122,7 +122,8 @@ func TestSpeculationTable(t *testing.T) {
 	text := tableGoldens(t, run, "speculation")
 	// acceptance and system efficiency as the document prints them: 0.797 and 0.640, 0.786 and 0.443
 	for _, want := range []string{
-		"79.7    3.84        64.0", "78.6    4.88        44.3", "WARNING: random, c8: drafts are accepted differently on random tokens",
+		"79.7    3.84        64.0", "78.6    4.88        44.3",
+		"WARNING: random, c8: drafts are accepted differently on random tokens",
 		"answers", "gauges", "sglang, c8, log: accept len: 2.80",
 	} {
 		if !strings.Contains(text, want) {

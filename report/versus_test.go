@@ -19,7 +19,8 @@ import (
 
 // environment is environment.json of a machine.
 func environment(kernel, driver string, gpus int) json.RawMessage {
-	list := strings.TrimSuffix(strings.Repeat(`{"index": 0, "name": "AMD Instinct MI300X", "partition": "SPX", "memory_mode": "NPS1"},`, gpus), ",")
+	list := strings.TrimSuffix(strings.Repeat(
+		`{"index": 0, "name": "AMD Instinct MI300X", "partition": "SPX", "memory_mode": "NPS1"},`, gpus), ",")
 	return json.RawMessage(`{"gpu": {"gpus": [` + list + `], "drivers": {"amd": "` + driver +
 		`"}}, "host": {"hostname": "box", "kernel": "` + kernel + `", "threads": 96}}`)
 }
@@ -121,7 +122,9 @@ func TestConfigDelta(t *testing.T) {
 			s.BaseURL, s.Life, s.Argv = "http://127.0.0.1:9000", "life-"+s.Life, append(s.Argv, "--port", "9000")
 		}), []string{"No known difference"}, 0}, // bench chooses the port
 		{
-			"argument", each(func(r *results.Result) { r.Servers[0].Argv = append(r.Servers[0].Argv, "--enforce-eager") }),
+			"argument", each(func(r *results.Result) {
+				r.Servers[0].Argv = append(r.Servers[0].Argv, "--enforce-eager")
+			}),
 			[]string{"argument --enforce-eager", "unset", "tp8, tp4"},
 			1,
 		},
@@ -152,7 +155,10 @@ func TestConfigDelta(t *testing.T) {
 			[]string{"8 x AMD Instinct MI300X (SPX, NPS1)", "4 x AMD"},
 			1,
 		},
-		{"no environment", func(run *results.Run) { run.Environment = nil }, []string{"machine", "not known", "Known on one side only"}, 0},
+		{"no environment", func(run *results.Run) { run.Environment = nil }, []string{
+			"machine", "not known",
+			"Known on one side only",
+		}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

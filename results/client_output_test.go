@@ -9,7 +9,10 @@ import (
 
 func TestSeenBy(t *testing.T) {
 	stream := func(kinds string, change func(*Record)) *Record {
-		r := &Record{SentS: new(1.0), IntendedS: 0.5, ChunkKinds: kinds, LocalInputTokens: new(7), OutputTokensSource: CountUsage}
+		r := &Record{
+			SentS: new(1.0), IntendedS: 0.5, ChunkKinds: kinds, LocalInputTokens: new(7),
+			OutputTokensSource: CountUsage,
+		}
 		for i := range kinds {
 			r.ChunkS = append(r.ChunkS, float64(i+2))
 		}
@@ -27,26 +30,54 @@ func TestSeenBy(t *testing.T) {
 		want   string // success, TTFT, gaps, latency, prompt, output
 		asked  bool   // for usage
 	}{
-		{"December 2024, usage because we asked", stream("ttu", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "completions", "true 1 [1] 8 7 2", true},
+		{"December 2024, usage because we asked", stream("ttu", func(r *Record) {
+			r.DoneS, r.TextTokens = new(9.0), new(2)
+		}), VLLM06, "completions", "true 1 [1] 8 7 2", true},
 		{"usage of its own event", stream("rttfu", usage), VLLM, "chat", "true 1 [1 1 1] 4 9 5", false},
 		{"the same before April 2026", stream("rttfu", usage), VLLM010, "chat", "true 1 [1 1 1] 5 7 5", false},
 		{"the same as completions", stream("rttfu", usage), VLLM010, "completions", "true 1 [1 1 1] 4 7 5", false},
 		{"usage beside choices", stream("tt", usage), VLLM, "completions", "true 1 [1] 2 7 null", false},
-		{"usage beside choices, text counted", stream("tt", func(r *Record) { usage(r); r.TextTokens = new(4) }), VLLM, "completions", "true 1 [1] 2 7 4", false},
-		{"the server's tokenizer", stream("tt", func(r *Record) { r.OutputTokens, r.OutputTokensSource = new(3), CountTokenize }), VLLM, "completions", "true 1 [1] 2 7 3", false},
-		{"reasoning is not in its text", stream("kt", func(r *Record) { r.TextTokens = new(4) }), VLLM, "chat", "true 1 [1] 2 7 null", false},
+		{
+			"usage beside choices, text counted", stream("tt", func(r *Record) { usage(r); r.TextTokens = new(4) }), VLLM,
+			"completions", "true 1 [1] 2 7 4", false,
+		},
+		{"the server's tokenizer", stream("tt", func(r *Record) {
+			r.OutputTokens, r.OutputTokensSource = new(3), CountTokenize
+		}), VLLM, "completions", "true 1 [1] 2 7 3", false},
+		{
+			"reasoning is not in its text", stream("kt", func(r *Record) { r.TextTokens = new(4) }), VLLM, "chat",
+			"true 1 [1] 2 7 null", false,
+		},
 		{"no text", stream("e", nil), VLLM, "completions", "true 1 [] 1 7 0", false},
 		{"no choices", stream("u", usage), VLLM, "chat", "false 0 [] 0 9 0", false},
 		{"no choices in May 2026", stream("u", usage), VLLM2605, "chat", "true 0 [] 1 9 5", false},
-		{"an error after a token", stream("tx", func(r *Record) { r.Failure = Failf(FailInBand, "boom"); r.TextTokens = new(1) }), VLLM, "completions", "true 1 [] 1 7 1", false},
-		{"cut", stream("tt", func(r *Record) { r.Failure = Failf(FailTransport, "reset") }), VLLM, "completions", "false 1 [1] 0 7 0", false},
-		{"December 2024", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "completions", "true 2 [2] 8 7 2", false},
-		{"December 2024, chat", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "chat", "true 2 [1] 8 7 2", false},
+		{"an error after a token", stream("tx", func(r *Record) {
+			r.Failure = Failf(FailInBand, "boom")
+			r.TextTokens = new(1)
+		}), VLLM, "completions", "true 1 [] 1 7 1", false},
+		{
+			"cut", stream("tt", func(r *Record) { r.Failure = Failf(FailTransport, "reset") }), VLLM, "completions",
+			"false 1 [1] 0 7 0", false,
+		},
+		{
+			"December 2024", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06,
+			"completions", "true 2 [2] 8 7 2", false,
+		},
+		{
+			"December 2024, chat", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06,
+			"chat", "true 2 [1] 8 7 2", false,
+		},
 		{"December 2024, no [DONE]", stream("tt", nil), VLLM06, "completions", "false 1 [1] 0 7 0", false},
-		{"December 2024, usage", stream("ttu", func(r *Record) { r.DoneS = new(9.0) }), VLLM06, "completions", "false 1 [1] 0 7 0", false},
+		{
+			"December 2024, usage", stream("ttu", func(r *Record) { r.DoneS = new(9.0) }), VLLM06, "completions",
+			"false 1 [1] 0 7 0", false,
+		},
 		{"another reading of the reads", stream("tt", func(r *Record) {
 			r.TextTokens = new(2)
-			r.VLLMReading = map[Generation]ClientReading{VLLM: {ChunkS: []float64{2.5}, ChunkKinds: "t", TextDiffers: true}}
+			r.VLLMReading = map[Generation]ClientReading{VLLM: {
+				ChunkS: []float64{2.5}, ChunkKinds: "t",
+				TextDiffers: true,
+			}}
 		}), VLLM, "completions", "true 1.5 [] 1.5 7 null", false},
 		{"a reading that failed", stream("tt", func(r *Record) {
 			r.VLLMReading = map[Generation]ClientReading{VLLM: {Error: "not JSON"}}
@@ -59,7 +90,8 @@ func TestSeenBy(t *testing.T) {
 			}
 			return fmt.Sprint(*n)
 		}
-		got := fmt.Sprintf("%v %g %v %g %s %s", o.Success, o.TTFTS, append([]float64{}, o.ITLS...), o.LatencyS, number(o.PromptLen), number(o.OutputLen))
+		got := fmt.Sprintf("%v %g %v %g %s %s", o.Success, o.TTFTS, append([]float64{}, o.ITLS...), o.LatencyS,
+			number(o.PromptLen), number(o.OutputLen))
 		if got != tt.want || !made || o.QueueS != 0.5 || o.Success != (o.Error == "") {
 			t.Errorf("%s: SeenBy(%s, %s) = %s (%q), want %s", tt.name, tt.g, tt.api, got, o.Error, tt.want)
 		}

@@ -33,7 +33,16 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := make(map[string]bool)
-	for _, value := range []any{Manifest{}, Event{}, Record{}, Result{}, CompatFigures{}, TelemetrySample{}, Identity{}, Live{}} {
+	for _, value := range []any{
+		Manifest{},
+		Event{},
+		Record{},
+		Result{},
+		CompatFigures{},
+		TelemetrySample{},
+		Identity{},
+		Live{},
+	} {
 		jsonNames(reflect.TypeOf(value), names)
 	}
 	if len(names) < 100 {

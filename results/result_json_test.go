@@ -15,7 +15,11 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func someDist(mean float64) Dist {
 	return Dist{
 		N: 64, Mean: new(mean), Median: new(mean), Std: new(mean / 4), Min: new(mean / 2), Max: new(mean * 2),
-		Percentiles: []PercentileFigure{{P: 50, Value: new(mean)}, {P: 99, Value: new(mean * 1.5)}, {P: 99.9, Value: new(mean * 1.75)}},
+		Percentiles: []PercentileFigure{
+			{P: 50, Value: new(mean)},
+			{P: 99, Value: new(mean * 1.5)},
+			{P: 99.9, Value: new(mean * 1.75)},
+		},
 	}
 }
 
@@ -29,9 +33,13 @@ func someResult() *Result {
 			Endpoint: "/v1/chat/completions", API: "chat", Dataset: "random", NumPrompts: 64, MaxConcurrency: new(8),
 			RequestRate: new(4.0), Burstiness: new(1.0), InputLen: new(128), OutputLen: new(32),
 		},
-		Servers: []Server{{Life: "tp8-1", Launcher: "vllm", Model: "meta-llama/Llama-3.1-8B-Instruct", Argv: []string{"vllm", "serve"}}},
+		Servers: []Server{{
+			Life: "tp8-1", Launcher: "vllm", Model: "meta-llama/Llama-3.1-8B-Instruct",
+			Argv: []string{"vllm", "serve"},
+		}},
 		Figures: &Figures{
-			Asked: 64, Completed: 64, DurationS: 12.5, TotalInputTokens: new(int64(8192)), TotalOutputTokens: new(int64(2048)),
+			Asked: 64, Completed: 64, DurationS: 12.5, TotalInputTokens: new(int64(8192)),
+			TotalOutputTokens: new(int64(2048)),
 			RequestThroughput: new(5.12), OutputThroughput: new(163.84), TotalTokenThroughput: new(819.2),
 			MaxOutputTokensPerS: new(200.0), PeakConcurrent: 8,
 			TTFT: someDist(0.05), TPOT: someDist(0.02), ITL: someDist(0.021), E2EL: someDist(0.7),
@@ -48,7 +56,10 @@ func TestResultJSONGolden(t *testing.T) {
 		result *Result
 	}{
 		{"measured", someResult()},
-		{"not-run", &Result{Format: 1, Step: StepRef{ID: "a"}, Verdict: NotRun, Failure: Failf(FailEarlier, "stopped")}},
+		{"not-run", &Result{
+			Format: 1, Step: StepRef{ID: "a"}, Verdict: NotRun,
+			Failure: Failf(FailEarlier, "stopped"),
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := json.MarshalIndent(tt.result, "", "  ")
@@ -76,7 +87,10 @@ func TestResultJSONGolden(t *testing.T) {
 }
 
 func TestResultJSONRoundTrip(t *testing.T) {
-	for _, want := range []*Result{someResult(), {}, {Verdict: Failed, Failure: &Failure{Class: FailExited, ExitCode: new(137)}}} {
+	for _, want := range []*Result{someResult(), {}, {Verdict: Failed, Failure: &Failure{
+		Class:    FailExited,
+		ExitCode: new(137),
+	}}} {
 		data, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
@@ -160,6 +174,7 @@ func TestResultJSONRateInfinity(t *testing.T) {
 		t.Fatal(err)
 	}
 	if top["request_rate"] != "inf" || top["date"] != "20260101-123456" || top["backend"] != "openai-chat" {
-		t.Errorf("request_rate, date, backend = %v, %v, %v; want inf, 20260101-123456, openai-chat", top["request_rate"], top["date"], top["backend"])
+		t.Errorf("request_rate, date, backend = %v, %v, %v; want inf, 20260101-123456, openai-chat",
+			top["request_rate"], top["date"], top["backend"])
 	}
 }

@@ -23,7 +23,8 @@ func TestDraftingOfPrintedLines(t *testing.T) {
 		for _, source := range []DraftSource{DraftsByCounters, DraftsByLog} {
 			prefix := map[DraftSource]string{DraftsByLog: "log_"}[source]
 			d := DraftingBy(source, map[string]float64{
-				prefix + "draft_tokens_total": c.draft, prefix + "accepted_tokens_total": c.accepted, prefix + "emitted_tokens_total": c.emitted,
+				prefix + "draft_tokens_total": c.draft, prefix + "accepted_tokens_total": c.accepted,
+				prefix + "emitted_tokens_total": c.emitted,
 			})
 			if d == nil {
 				t.Fatalf("%s: DraftingBy(%s) = nil", c.name, source)
@@ -36,7 +37,8 @@ func TestDraftingOfPrintedLines(t *testing.T) {
 			if got := math.Round(*d.Efficiency*1000) / 1000; got != c.efficiency {
 				t.Errorf("%s, %s: system efficiency = %v, want %v as printed", c.name, source, got, c.efficiency)
 			}
-			if want := c.emitted * float64(c.k) / c.draft; math.Abs(*d.Length-want) > 1e-12 || math.Round(want*100)/100 != c.length {
+			if want := c.emitted * float64(c.k) / c.draft; math.Abs(*d.Length-want) > 1e-12 ||
+				math.Round(want*100)/100 != c.length {
 				t.Errorf("%s, %s: length = %v, want %v, %v as printed", c.name, source, *d.Length, want, c.length)
 			}
 		}
@@ -51,9 +53,15 @@ func TestDraftingBy(t *testing.T) {
 		want     *Drafting
 	}{
 		{"nothing", DraftsByCounters, nil, nil},
-		{"no draft was made", DraftsByCounters, map[string]float64{"draft_tokens_total": 0, "accepted_tokens_total": 0, "drafts_total": 0}, nil},
+		{"no draft was made", DraftsByCounters, map[string]float64{
+			"draft_tokens_total": 0, "accepted_tokens_total": 0,
+			"drafts_total": 0,
+		}, nil},
 		{"accepted ones are not counted", DraftsByCounters, map[string]float64{"draft_tokens_total": 10}, nil},
-		{"the other source", DraftsByCounters, map[string]float64{"log_draft_tokens_total": 10, "log_accepted_tokens_total": 4}, nil},
+		{"the other source", DraftsByCounters, map[string]float64{
+			"log_draft_tokens_total":    10,
+			"log_accepted_tokens_total": 4,
+		}, nil},
 		{
 			"no drafts", DraftsByLog,
 			map[string]float64{"log_draft_tokens_total": 10, "log_accepted_tokens_total": 4},
@@ -74,8 +82,9 @@ func TestDraftingBy(t *testing.T) {
 				"accepted_tokens_total_at_0": 8, "accepted_tokens_total_at_1": 4, "accepted_tokens_total_at_3": 1,
 			},
 			&Drafting{
-				Source: DraftsByCounters, Drafts: new(8.), DraftTokens: new(16.), AcceptedTokens: new(12.), AcceptedAt: []float64{8, 4},
-				Rate: new(0.75), Length: new(2.5), Efficiency: new(20. / 24), AtPosition: []float64{1, 0.5},
+				Source: DraftsByCounters, Drafts: new(8.), DraftTokens: new(16.), AcceptedTokens: new(12.),
+				AcceptedAt: []float64{8, 4},
+				Rate:       new(0.75), Length: new(2.5), Efficiency: new(20. / 24), AtPosition: []float64{1, 0.5},
 			},
 		},
 	} {
@@ -91,7 +100,8 @@ func TestDraftingBy(t *testing.T) {
 
 func TestSpeculationOf(t *testing.T) {
 	counted := Server{Counters: map[string]float64{
-		"drafts_total": 10, "draft_tokens_total": 40, "accepted_tokens_total": 20, "accepted_tokens_total_at_0": 10, "accepted_tokens_total_at_1": 6,
+		"drafts_total": 10, "draft_tokens_total": 40, "accepted_tokens_total": 20, "accepted_tokens_total_at_0": 10,
+		"accepted_tokens_total_at_1": 6,
 	}}
 	told := Server{Speculation: &Drafting{
 		Source: DraftsByAnswers, Tokens: new(4), DraftTokens: new(60.), AcceptedTokens: new(30.),
@@ -105,17 +115,22 @@ func TestSpeculationOf(t *testing.T) {
 		{"none", []Server{{}, {}}, nil},
 		{"gauges give no counts", []Server{gauges}, nil},
 		{"one", []Server{counted}, &Speculation{
-			Source: DraftsByCounters, DraftTokens: 40, AcceptedTokens: 20, AcceptanceRate: 0.5, Drafts: 10, AcceptanceLength: 3,
-			PerPosition: []float64{1, 0.6}, SystemEfficiency: new(30. / 50),
+			Source: DraftsByCounters, DraftTokens: 40, AcceptedTokens: 20, AcceptanceRate: 0.5, Drafts: 10,
+			AcceptanceLength: 3,
+			PerPosition:      []float64{1, 0.6}, SystemEfficiency: new(30. / 50),
 		}},
 		{"two", []Server{counted, counted}, &Speculation{
-			Source: DraftsByCounters, DraftTokens: 80, AcceptedTokens: 40, AcceptanceRate: 0.5, Drafts: 20, AcceptanceLength: 3,
-			PerPosition: []float64{1, 0.6}, SystemEfficiency: new(60. / 100),
+			Source: DraftsByCounters, DraftTokens: 80, AcceptedTokens: 40, AcceptanceRate: 0.5, Drafts: 20,
+			AcceptanceLength: 3,
+			PerPosition:      []float64{1, 0.6}, SystemEfficiency: new(60. / 100),
 		}},
 		{"what one does not count is not known", []Server{told, counted}, &Speculation{
 			Source: DraftsByAnswers, K: 4, DraftTokens: 100, AcceptedTokens: 50, AcceptanceRate: 0.5,
 		}},
-		{"a file that says nonsense", []Server{{Speculation: &Drafting{DraftTokens: new(0.)}}, {Speculation: &Drafting{DraftTokens: new(5.)}}}, nil},
+		{"a file that says nonsense", []Server{
+			{Speculation: &Drafting{DraftTokens: new(0.)}},
+			{Speculation: &Drafting{DraftTokens: new(5.)}},
+		}, nil},
 	} {
 		if diff := cmp.Diff(c.want, SpeculationOf(c.servers)); diff != "" {
 			t.Errorf("%s: SpeculationOf: (-want +got)\n%s", c.name, diff)

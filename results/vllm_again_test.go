@@ -18,13 +18,17 @@ import (
 func hostile() []results.Record {
 	answer := func(i int, intended, sent float64) results.Record {
 		return results.Record{
-			Index: i, IntendedS: intended, SentS: &sent, ChunkS: []float64{sent + 0.1, sent + 0.2, sent + 0.3}, ChunkKinds: "ttu", DoneS: new(sent + 0.7), EndS: sent + 0.7,
-			LocalInputTokens: new(5), InputTokens: new(6), OutputTokens: new(3), OutputTokensSource: results.CountUsage, TextTokens: new(4), Text: "ü",
+			Index: i, IntendedS: intended, SentS: &sent, ChunkS: []float64{sent + 0.1, sent + 0.2, sent + 0.3},
+			ChunkKinds: "ttu", DoneS: new(sent + 0.7), EndS: sent + 0.7,
+			LocalInputTokens: new(5), InputTokens: new(6), OutputTokens: new(3), OutputTokensSource: results.CountUsage,
+			TextTokens: new(4), Text: "ü",
 		}
 	}
-	late, waited, prompt, elsewhere, failed := answer(0, 0, 0.01), answer(1, 0.1, 1.0/3), answer(2, 0.2, 0.2), answer(3, 0.3, 0.4), answer(4, 0.5, 0.5)
+	late, waited, prompt, elsewhere, failed := answer(0, 0, 0.01), answer(1, 0.1, 1.0/3), answer(2, 0.2, 0.2),
+		answer(3, 0.3, 0.4), answer(4, 0.5, 0.5)
 	elsewhere.VLLMReading = map[results.Generation]results.ClientReading{
-		results.VLLM06: {ChunkS: []float64{0.55, 0.6}, ChunkKinds: "tt", DoneS: new(0.9)}, results.VLLM: {ChunkS: []float64{0.55}, ChunkKinds: "t", OutputTokens: new(2)},
+		results.VLLM06: {ChunkS: []float64{0.55, 0.6}, ChunkKinds: "tt", DoneS: new(0.9)},
+		results.VLLM:   {ChunkS: []float64{0.55}, ChunkKinds: "t", OutputTokens: new(2)},
 	}
 	failed.Failure = results.Failf(results.FailTransport, "reset")
 	never := results.Record{Index: 5, IntendedS: 0.6, Failure: results.Failf(results.FailCanceled, "ended by us")}
@@ -35,7 +39,10 @@ func hostile() []results.Record {
 func savedBy(t *testing.T, r *results.Result, records []results.Record) map[results.Generation]string {
 	t.Helper()
 	saved := map[results.Generation]string{}
-	p := metrics.Params{DurationS: 2, Asked: 6, Percentiles: []float64{50, 99}, API: r.Asked.API, UsageAsked: r.Asked.UsageAsked()}
+	p := metrics.Params{
+		DurationS: 2, Asked: 6, Percentiles: []float64{50, 99}, API: r.Asked.API,
+		UsageAsked: r.Asked.UsageAsked(),
+	}
 	r.Compat = metrics.CompatReadings(records, p)
 	for _, g := range []results.Generation{results.VLLM, results.VLLM06} {
 		data, err := results.VLLMJSONWith(r, records, results.VLLMOptions{Generation: g, Detailed: true})
@@ -78,7 +85,10 @@ func throughDisk(t *testing.T, records []results.Record) []results.Record {
 // included.
 func TestVLLMJSONIsMadeAgainFromAStepOnDisk(t *testing.T) {
 	records := hostile()
-	r := &results.Result{StartedAt: "2026-11-27T22:51:25Z", Asked: results.Asked{API: "completions", NumPrompts: 6, MaxConcurrency: new(2), Body: `{"stream_options":{"include_usage":true}}`}}
+	r := &results.Result{StartedAt: "2026-11-27T22:51:25Z", Asked: results.Asked{
+		API: "completions", NumPrompts: 6,
+		MaxConcurrency: new(2), Body: `{"stream_options":{"include_usage":true}}`,
+	}}
 	want := savedBy(t, r, records)
 	data, err := json.Marshal(r)
 	if err != nil {

@@ -38,7 +38,8 @@ func (s savedRun) records() []results.Record {
 			start, queue = s.Starts[i], s.Queues[i]
 		}
 		r := results.Record{
-			Index: i, IntendedS: start - queue, SentS: &start, LocalInputTokens: &s.Inputs[i], TextTokens: &s.Lengths[i],
+			Index: i, IntendedS: start - queue, SentS: &start, LocalInputTokens: &s.Inputs[i],
+			TextTokens:         &s.Lengths[i],
 			OutputTokensSource: results.CountChunks, Text: s.Texts[i],
 		}
 		if s.Errors[i] != "" {
@@ -62,7 +63,10 @@ func (s savedRun) result(g results.Generation, records []results.Record) *result
 	p := metrics.Params{DurationS: s.Duration, Asked: s.Prompts, Percentiles: []float64{50, 90, 99}, API: "completions"}
 	figures, _ := metrics.Compat(records, p, g)
 	return &results.Result{
-		StartedAt: "2026-11-27T22:51:25Z", Asked: results.Asked{API: "completions", NumPrompts: s.Prompts, MaxConcurrency: new(4)},
+		StartedAt: "2026-11-27T22:51:25Z", Asked: results.Asked{
+			API: "completions", NumPrompts: s.Prompts,
+			MaxConcurrency: new(4),
+		},
 		Servers: []results.Server{{Model: "target-34m"}}, Compat: results.Compat{g: {CompatFigures: figures}},
 	}
 }
@@ -86,7 +90,10 @@ func TestVLLMJSONIsWhatTheClientSaved(t *testing.T) {
 				t.Fatal(err)
 			}
 			records := saved.records()
-			got, err := results.VLLMJSONWith(saved.result(tt.g, records), records, results.VLLMOptions{Generation: tt.g, Detailed: true, TokenizerID: new("ws:200")})
+			got, err := results.VLLMJSONWith(saved.result(tt.g, records), records, results.VLLMOptions{
+				Generation: tt.g,
+				Detailed:   true, TokenizerID: new("ws:200"),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,11 +217,17 @@ func TestVLLMJSONIsSpelledAsPythonDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := saved.records()
-	got, err := results.VLLMJSONWith(saved.result(results.VLLM, records), records, results.VLLMOptions{Detailed: true, TokenizerID: new("ws:200")})
+	got, err := results.VLLMJSONWith(saved.result(results.VLLM, records), records, results.VLLMOptions{
+		Detailed:    true,
+		TokenizerID: new("ws:200"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact := map[string]bool{"start_times": true, "generated_texts": true, "input_lens": true, "output_lens": true, "burstiness": true, "duration": true, "rtfx": true, "label": true, "max_output_tokens_per_s": true}
+	exact := map[string]bool{
+		"start_times": true, "generated_texts": true, "input_lens": true, "output_lens": true,
+		"burstiness": true, "duration": true, "rtfx": true, "label": true, "max_output_tokens_per_s": true,
+	}
 	a, b := members(t, want), members(t, got)
 	for i := range a {
 		if exact[a[i].name] && !bytes.Equal(a[i].value, b[i].value) {
@@ -230,13 +243,24 @@ func TestVLLMJSONIsSpelledAsPythonDoes(t *testing.T) {
 }
 
 func TestVLLMJSONWithoutDetails(t *testing.T) {
-	records := []results.Record{{SentS: new(0.0), ChunkS: []float64{1, 2}, ChunkKinds: "tt", LocalInputTokens: new(3), TextTokens: new(2)}}
-	figures, _ := metrics.Compat(records, metrics.Params{DurationS: 2, Percentiles: []float64{99}, API: "chat"}, results.VLLM)
+	records := []results.Record{{
+		SentS: new(0.0), ChunkS: []float64{1, 2}, ChunkKinds: "tt", LocalInputTokens: new(3),
+		TextTokens: new(2),
+	}}
+	figures, _ := metrics.Compat(records, metrics.Params{DurationS: 2, Percentiles: []float64{99}, API: "chat"},
+		results.VLLM)
 	r := &results.Result{
-		Asked: results.Asked{API: "chat", NumPrompts: 1, RequestRate: new(2.0), Burstiness: new(0.5)}, Compat: results.Compat{results.VLLM: {CompatFigures: figures}},
-		Servers: []results.Server{{Counters: map[string]float64{"draft_tokens_total": 8, "accepted_tokens_total": 4, "drafts_total": 2, "accepted_tokens_total_at_0": 2, "accepted_tokens_total_at_1": 1}}},
+		Asked:  results.Asked{API: "chat", NumPrompts: 1, RequestRate: new(2.0), Burstiness: new(0.5)},
+		Compat: results.Compat{results.VLLM: {CompatFigures: figures}},
+		Servers: []results.Server{{Counters: map[string]float64{
+			"draft_tokens_total": 8, "accepted_tokens_total": 4,
+			"drafts_total": 2, "accepted_tokens_total_at_0": 2, "accepted_tokens_total_at_1": 1,
+		}}},
 	}
-	got, err := results.VLLMJSONWith(r, records, results.VLLMOptions{Label: new("x"), Metadata: [][2]string{{"k", "ü"}}, Metrics: []string{"ttft"}})
+	got, err := results.VLLMJSONWith(r, records, results.VLLMOptions{
+		Label: new("x"), Metadata: [][2]string{{"k", "ü"}},
+		Metrics: []string{"ttft"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,12 +277,16 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 	records[0].TextTokens, records[0].OutputTokens = nil, new(7)
 	figures, _ = metrics.Compat(records, metrics.Params{DurationS: 2, API: "chat"}, results.VLLM)
 	r.Compat = results.Compat{results.VLLM: {CompatFigures: figures}}
-	r.Figures = &results.Figures{TotalOutputTokens: new(int64(7)), OutputThroughput: new(3.5), TotalTokenThroughput: new(5.0)}
+	r.Figures = &results.Figures{
+		TotalOutputTokens: new(int64(7)), OutputThroughput: new(3.5),
+		TotalTokenThroughput: new(5.0),
+	}
 	if got, err = results.VLLMJSONWith(r, records, results.VLLMOptions{Detailed: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"total_output_tokens": null,`, `"output_throughput": null,`, `"total_token_throughput": null,`, `"output_lens": [null],`,
+		`"total_output_tokens": null,`, `"output_throughput": null,`, `"total_token_throughput": null,`,
+		`"output_lens": [null],`,
 		`"mean_tpot_ms": null,`, `"unknown": ["the lengths of some answers`,
 	} {
 		if figures.TotalOutputTokens != nil || !strings.Contains(string(got), want) {

@@ -124,8 +124,10 @@ func tokenizerFile(ts *testscript.TestScript, neg bool, args []string) {
 		"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": []any{}, "normalizer": nil,
 		"pre_tokenizer": level, "post_processor": nil, "decoder": level,
 		"model": map[string]any{
-			"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil, "end_of_word_suffix": nil,
-			"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab, "merges": merges,
+			"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil,
+			"end_of_word_suffix": nil,
+			"fuse_unk":           false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab,
+			"merges": merges,
 		},
 	})
 	ts.Check(err)

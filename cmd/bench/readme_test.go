@@ -58,7 +58,8 @@ func TestReadme(t *testing.T) {
 	}
 	checkDemo(t, table)
 	if scenarios < 2 || ran < 1 {
-		t.Errorf("%d scenarios and %d blocks of commands, want 2 and 1: has the README changed its form?", scenarios, ran)
+		t.Errorf("%d scenarios and %d blocks of commands, want 2 and 1: has the README changed its form?",
+			scenarios, ran)
 	}
 }
 
@@ -94,7 +95,8 @@ func checkCommand(t *testing.T, words []string) {
 // dryRun lists the commands of targets, which must exist.
 func dryRun(t *testing.T, targets ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "make", append([]string{"-C", "../..", "-n"}, targets...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "make", append([]string{"-C", "../..", "-n"},
+		targets...)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("make %q: %v\n%s", targets, err, out)
 	}

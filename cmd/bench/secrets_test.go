@@ -59,10 +59,14 @@ func plantedChannels() map[string]func(w http.ResponseWriter, text string) {
 	}
 	quoted := func(text string) string { data, _ := json.Marshal("invalid key " + text); return string(data) }
 	return map[string]func(http.ResponseWriter, string){
-		"400":     answer(400, "application/json", func(t string) string { return `{"error": {"message": ` + quoted(t) + `}}` }),
+		"400": answer(400, "application/json", func(t string) string {
+			return `{"error": {"message": ` + quoted(t) + `}}`
+		}),
 		"500":     answer(500, "text/plain", func(t string) string { return "invalid key " + t }),
 		"500-cut": answer(500, "text/plain", func(t string) string { return strings.Repeat("x", 185) + t }),
-		"in-band": answer(200, "text/event-stream", func(t string) string { return `data: {"error": {"message": ` + quoted(t) + "}}\n\n" }),
+		"in-band": answer(200, "text/event-stream", func(t string) string {
+			return `data: {"error": {"message": ` + quoted(t) + "}}\n\n"
+		}),
 		"garbage": answer(200, "text/event-stream", func(t string) string { return "data: " + t + "\n\n" }),
 		"page":    answer(200, "text/html", func(t string) string { return "<html>" + t + "</html>" }),
 		"headers": func(w http.ResponseWriter, t string) {
@@ -111,7 +115,9 @@ func tellingServer(t *testing.T) *httptest.Server {
 			channels[channel](w, next(channel))
 		default:
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, "data: {\"choices\": [{\"text\": \"a\", \"finish_reason\": \"length\"}]}\n\ndata: [DONE]\n\n")
+			_,
+				_ = io.WriteString(w,
+				"data: {\"choices\": [{\"text\": \"a\", \"finish_reason\": \"length\"}]}\n\ndata: [DONE]\n\n")
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -140,7 +146,8 @@ func TestSecretMatrix(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(e.WorkDir, "forms.txt"), []byte(text.String()), 0o600); err != nil {
 				return err
 			}
-			return os.WriteFile(filepath.Join(e.WorkDir, "told.yaml"), []byte(scenarioOfChannels(server.URL, channels, forms)), 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, "told.yaml"),
+				[]byte(scenarioOfChannels(server.URL, channels, forms)), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"absent": func(ts *testscript.TestScript, _ bool, files []string) { absent(ts, files, channels) },
@@ -150,7 +157,8 @@ func TestSecretMatrix(t *testing.T) {
 
 func scenarioOfChannels(address string, channels []string, forms map[string]string) string {
 	var b strings.Builder
-	b.WriteString("schema: 1\nname: told\non-failure: continue\nhooks:\n  run:\n    before: [{command: [cat, forms.txt]}]\n" +
+	b.WriteString("schema: 1\nname: told\non-failure: continue\nhooks:\n  run:\n" +
+		"    before: [{command: [cat, forms.txt]}]\n" +
 		"  step:\n    after: [{command: [sh, -c, \"cat forms.txt >&2; exit 1\"]}]\nnotify:\n")
 	for _, form := range slices.Sorted(maps.Keys(forms)) {
 		fmt.Fprintf(&b, "  - {webhook: \"%s/hook/%s?topic=${env:TOPIC}\"}\n", address, url.PathEscape(form))
@@ -160,7 +168,8 @@ func scenarioOfChannels(address string, channels []string, forms map[string]stri
 		fmt.Fprintf(&b, "  - {name: \"ch-%s\", base-url: \"%s/%s\"}\n", channel, address, channel)
 	}
 	fmt.Fprintf(&b, "server: {launcher: external, model: m, api-key: \"${env:MY_API_KEY}\"}\n"+
-		"load:\n  endpoint: completions\n  dataset: {kind: random, tokens: ids, vocab-size: 1000}\n  input-len: 4\n  output-len: 7\n"+
+		"load:\n  endpoint: completions\n  dataset: {kind: random, tokens: ids, vocab-size: 1000}\n  input-len: 4\n"+
+		"  output-len: 7\n"+
 		"  num-prompts: %d\n  max-concurrency: 1\n  warmups: 0\n", 2*len(forms))
 	return b.String()
 }

@@ -16,9 +16,21 @@ func TestWatchEndsWithTheExitCodeOfTheRun(t *testing.T) {
 	}{
 		{"all steps", live.View{State: live.RunEnded, Counts: map[live.StepState]int{live.Done: 4}}, exitOK},
 		{"suspect steps", live.View{State: live.RunEnded, Counts: map[live.StepState]int{live.Suspect: 4}}, exitOK},
-		{"a failed step", live.View{State: live.RunEnded, Counts: map[live.StepState]int{live.Failed: 1}}, exitStepsFailed},
-		{"interrupted", live.View{State: live.RunStopped, Ended: &results.Failure{Class: results.FailInterrupted}}, exitInterrupted},
-		{"a full disk", live.View{State: live.RunStopped, Ended: &results.Failure{Class: results.FailDisk}}, exitStepsFailed},
+		{
+			"a failed step",
+			live.View{State: live.RunEnded, Counts: map[live.StepState]int{live.Failed: 1}},
+			exitStepsFailed,
+		},
+		{
+			"interrupted",
+			live.View{State: live.RunStopped, Ended: &results.Failure{Class: results.FailInterrupted}},
+			exitInterrupted,
+		},
+		{
+			"a full disk",
+			live.View{State: live.RunStopped, Ended: &results.Failure{Class: results.FailDisk}},
+			exitStepsFailed,
+		},
 		{"killed", live.View{State: live.RunDead}, exitStepsFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

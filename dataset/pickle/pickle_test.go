@@ -56,9 +56,16 @@ func TestColumn(t *testing.T) {
 func TestRefused(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"os.system", "cos\nsystem\n(S'true'\ntR.", "it names os.system"},
-		{"posix.system", "\x80\x04\x95\x1d\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x8c\x06system\x93\x8c\x04true\x85R.", "it names posix.system"},
+		{
+			"posix.system",
+			"\x80\x04\x95\x1d\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x8c\x06system\x93\x8c\x04true\x85R.",
+			"it names posix.system",
+		},
 		{"eval", "\x80\x02c__builtin__\neval\nX\x01\x00\x00\x001\x85R.", "it names __builtin__.eval"},
-		{"pandas that runs code", "\x80\x02cpandas.core.computation.eval\neval\n.", "it names pandas.core.computation.eval.eval"},
+		{
+			"pandas that runs code", "\x80\x02cpandas.core.computation.eval\neval\n.",
+			"it names pandas.core.computation.eval.eval",
+		},
 		{"numpy loads", "\x80\x02cnumpy\nload\n.", "it names numpy.load"},
 		{"getattr", "\x80\x02c__builtin__\ngetattr\n.", "it names __builtin__.getattr"},
 		{"extension registry", "\x80\x02\x82\x01.", "not one that a DataFrame of arrays needs"},

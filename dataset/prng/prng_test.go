@@ -191,9 +191,24 @@ func TestPCG64WideSeedsAndRanges(t *testing.T) {
 		seed              uint64
 		full, wide, small []int
 	}{
-		{0, []int{3653403231, 2735729615, 2195314465}, []int{579362555, 87989969, 1960127682}, []int{1, 1, 2, 2, 1, 1, 1, 2}},
-		{1<<40 + 5, []int{60812779, 20355823, 1932608278}, []int{800119298, 1966563137, 1261065593}, []int{2, 0, 0, 1, 2, 2, 0, 1}},
-		{1<<64 - 1, []int{2353485455, 2920692346, 4080542553}, []int{1815293183, 769747237, 15897993}, []int{0, 2, 1, 0, 0, 0, 2, 1}},
+		{
+			0,
+			[]int{3653403231, 2735729615, 2195314465},
+			[]int{579362555, 87989969, 1960127682},
+			[]int{1, 1, 2, 2, 1, 1, 1, 2},
+		},
+		{
+			1<<40 + 5,
+			[]int{60812779, 20355823, 1932608278},
+			[]int{800119298, 1966563137, 1261065593},
+			[]int{2, 0, 0, 1, 2, 2, 0, 1},
+		},
+		{
+			1<<64 - 1,
+			[]int{2353485455, 2920692346, 4080542553},
+			[]int{1815293183, 769747237, 15897993},
+			[]int{0, 2, 1, 0, 0, 0, 2, 1},
+		},
 	} {
 		p := prng.NewPCG64(c.seed)
 		checkInts(t, "Integers(0, 1<<32)", p.Integers(0, 1<<32, 3), c.full)
@@ -326,7 +341,8 @@ func TestNumpyLegacy(t *testing.T) {
 		},
 	} {
 		n := prng.NewNumpy(uint64(c.seed))
-		checkFloats(t, "Normal", []float64{n.Normal(1.5, 2), n.Normal(1.5, 2), n.Normal(1.5, 2), n.Normal(1.5, 2)}, c.normals)
+		checkFloats(t, "Normal", []float64{n.Normal(1.5, 2), n.Normal(1.5, 2), n.Normal(1.5, 2), n.Normal(1.5, 2)},
+			c.normals)
 		checkFloats(t, "Exponential", []float64{n.Exponential(3)}, []float64{c.exponential})
 		checkInts(t, "RandInt(-5, 1<<32-5)", n.RandInt(-5, 1<<32-5, 3), c.full)
 		checkInts(t, "RandInt(7, 8)", n.RandInt(7, 8, 2), []int{7, 7})

@@ -8,7 +8,10 @@ import (
 )
 
 func FuzzTokInputsLine(f *testing.F) {
-	for _, line := range []string{`[1, 2]`, `{"tok_inputs": [1, 2147483647]}`, `{"tok_inputs": [null]}`, `[[1]]`, `[1e2]`, `{"tok_inputs": {"tok_inputs": [1]}}`} {
+	for _, line := range []string{
+		`[1, 2]`, `{"tok_inputs": [1, 2147483647]}`, `{"tok_inputs": [null]}`, `[[1]]`,
+		`[1e2]`, `{"tok_inputs": {"tok_inputs": [1]}}`,
+	} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

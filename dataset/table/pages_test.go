@@ -24,17 +24,66 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 		edit  func(*format.ColumnMetaData)
 		words string // "": accepted
 	}{
-		{"plausible", format.PageHeader{CompressedPageSize: 9, UncompressedPageSize: 9, DataPageHeader: data(3)}, []byte("123456789"), nil, ""},
-		{"more bytes than there are", format.PageHeader{CompressedPageSize: 1 << 30, UncompressedPageSize: 9, DataPageHeader: data(3)}, []byte("123456789"), nil, "claims 1073741824 bytes, 9 unpacked, of the 9 that are left"},
+		{
+			"plausible",
+			format.PageHeader{CompressedPageSize: 9, UncompressedPageSize: 9, DataPageHeader: data(3)},
+			[]byte("123456789"), nil, "",
+		},
+		{
+			"more bytes than there are",
+			format.PageHeader{
+				CompressedPageSize: 1 << 30, UncompressedPageSize: 9,
+				DataPageHeader: data(3),
+			},
+			[]byte("123456789"), nil,
+			"claims 1073741824 bytes, 9 unpacked, of the 9 that are left",
+		},
 		{"negative", format.PageHeader{CompressedPageSize: -1, DataPageHeader: data(3)}, nil, nil, "claims -1 bytes"},
-		{"unpacks to too much", format.PageHeader{CompressedPageSize: 9, UncompressedPageSize: 1 << 30, DataPageHeader: data(3)}, []byte("123456789"), nil, "want at most 268435456"},
+		{"unpacks to too much", format.PageHeader{
+			CompressedPageSize: 9, UncompressedPageSize: 1 << 30,
+			DataPageHeader: data(3),
+		}, []byte("123456789"), nil, "want at most 268435456"},
 		{"too many values", format.PageHeader{DataPageHeader: data(1 << 30)}, nil, nil, "claims 1073741824 values"},
-		{"more values than the column", format.PageHeader{DataPageHeader: data(4)}, nil, nil, "more values than the column"},
-		{"values of the second form", format.PageHeader{Type: format.DataPageV2, DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1 << 30})}, nil, nil, "claims 1073741824 values"},
-		{"large dictionary", format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: 1 << 30})}, nil, nil, "claims 1073741824 values"},
-		{"snappy", format.PageHeader{CompressedPageSize: int32(len(packed)), UncompressedPageSize: 9, DataPageHeader: data(3)}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, ""},
-		{"snappy that claims more", format.PageHeader{CompressedPageSize: int32(len(packed)), UncompressedPageSize: 8, DataPageHeader: data(3)}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, "its data claims 9 bytes, its header 8"},
-		{"outside the file", format.PageHeader{DataPageHeader: data(3)}, nil, func(m *format.ColumnMetaData) { m.TotalCompressedSize = 1 << 40 }, "not all within the file"},
+		{
+			"more values than the column",
+			format.PageHeader{DataPageHeader: data(4)},
+			nil, nil,
+			"more values than the column",
+		},
+		{
+			"values of the second form",
+			format.PageHeader{
+				Type:             format.DataPageV2,
+				DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1 << 30}),
+			},
+			nil, nil,
+			"claims 1073741824 values",
+		},
+		{
+			"large dictionary",
+			format.PageHeader{
+				Type:                 format.DictionaryPage,
+				DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: 1 << 30}),
+			},
+			nil, nil,
+			"claims 1073741824 values",
+		},
+		{"snappy", format.PageHeader{
+			CompressedPageSize: int32(len(packed)), UncompressedPageSize: 9,
+			DataPageHeader: data(3),
+		}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, ""},
+		{
+			"snappy that claims more",
+			format.PageHeader{
+				CompressedPageSize: int32(len(packed)), UncompressedPageSize: 8,
+				DataPageHeader: data(3),
+			},
+			packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy },
+			"its data claims 9 bytes, its header 8",
+		},
+		{"outside the file", format.PageHeader{DataPageHeader: data(3)}, nil, func(m *format.ColumnMetaData) {
+			m.TotalCompressedSize = 1 << 40
+		}, "not all within the file"},
 		{"no header", format.PageHeader{DataPageHeader: data(3)}, []byte{1}, nil, "no header"},
 	} {
 		raw, err := thrift.Marshal(new(thrift.CompactProtocol), &c.page)

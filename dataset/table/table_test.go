@@ -33,7 +33,8 @@ func FuzzParquet(f *testing.F) {
 
 func FuzzJSONTable(f *testing.F) {
 	f.Add([]byte("{\"prompt\": \"a\"}\n{\"prompt\": null}"))
-	f.Add([]byte(`[{"conversations": [{"from": "human", "value": "a"}]}, {"conversations": {"from": ["x"], "value": ["y"]}}]`))
+	f.Add([]byte(
+		`[{"conversations": [{"from": "human", "value": "a"}]}, {"conversations": {"from": ["x"], "value": ["y"]}}]`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		table, err := indexJSON(t.Context(), bytes.NewReader(content))
 		if err != nil {

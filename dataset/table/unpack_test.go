@@ -60,13 +60,33 @@ func TestEncodedBombs(t *testing.T) {
 		words    string // "": accepted
 	}{
 		{"indexes", levels{}, format.RLEDictionary, append([]byte{1}, run(3, 0)...), ""},
-		{"too many indexes", levels{}, format.RLEDictionary, append([]byte{1}, run(1<<30, 0)...), "claims 1073741824 values"},
-		{"too many in all", levels{}, plainDictionary, append([]byte{1}, bytes.Repeat(run(pageValuesMax, 0), 3)...), "more than 33554432 values"},
+		{
+			"too many indexes",
+			levels{},
+			format.RLEDictionary, append([]byte{1}, run(1<<30, 0)...),
+			"claims 1073741824 values",
+		},
+		{
+			"too many in all",
+			levels{},
+			plainDictionary, append([]byte{1}, bytes.Repeat(run(pageValuesMax, 0), 3)...),
+			"more than 33554432 values",
+		},
 		{"packed indexes", levels{}, format.RLEDictionary, []byte{2, 1<<1 | 1, 1, 2}, ""},
 		{"a run without a length", levels{}, format.RLEDictionary, []byte{1, 0x80}, "without a length"},
 		{"levels", levels{1, 2}, format.Plain, slicesOf(sized(run(2, 0)), sized(run(2, 2)), plainText("a")), ""},
-		{"too many repetition levels", levels{1, 0}, format.Plain, sized(run(1<<30, 0)), "repetition levels: a run claims"},
-		{"too many definition levels", levels{0, 3}, format.Plain, sized(run(1<<30, 0)), "definition levels: a run claims"},
+		{
+			"too many repetition levels",
+			levels{1, 0},
+			format.Plain, sized(run(1<<30, 0)),
+			"repetition levels: a run claims",
+		},
+		{
+			"too many definition levels",
+			levels{0, 3},
+			format.Plain, sized(run(1<<30, 0)),
+			"definition levels: a run claims",
+		},
 		{"cut levels", levels{1, 0}, format.Plain, []byte{9, 0, 0, 0, 1}, "end before its levels"},
 		{"no levels", levels{1, 0}, format.Plain, []byte{9}, "end before its levels"},
 		{"too many deltas", levels{}, format.DeltaBinaryPacked, deltas, "claim 1073741824 values"},
@@ -78,12 +98,17 @@ func TestEncodedBombs(t *testing.T) {
 			Encoding: c.encoding, RepetitionLevelEncoding: format.RLE, DefinitionLevelEncoding: format.RLE,
 		})}
 		page := pageContent{header: &h, levels: c.levels, data: c.data}
-		if err := page.check(); (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
+		if err := page.check(); (err == nil) != (c.words == "") || err != nil &&
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: check() = %v, want %q", c.name, err, c.words)
 		}
 	}
-	h := format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{Encoding: format.DeltaByteArray})}
-	if err := (&pageContent{header: &h}).check(); err == nil || !strings.Contains(err.Error(), "dictionary encoded as") {
+	h := format.PageHeader{
+		Type:                 format.DictionaryPage,
+		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{Encoding: format.DeltaByteArray}),
+	}
+	if err := (&pageContent{header: &h}).check(); err == nil || !strings.Contains(err.Error(),
+		"dictionary encoded as") {
 		t.Errorf("check() of an odd dictionary = %v", err)
 	}
 }

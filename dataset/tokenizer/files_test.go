@@ -99,10 +99,14 @@ func byteFile(t testing.TB) object {
 	}
 	return file(modelOf(v, object{"ignore_merges": true}), tokens, object{
 		"pre_tokenizer": sequence("pretokenizers",
-			splitOn(object{"Regex": strings.Replace(llama3Expr, shortExpr, `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, 1)}, "Isolated", false),
+			splitOn(object{"Regex": strings.Replace(llama3Expr, shortExpr, `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, 1)},
+				"Isolated", false),
 			byteLevelPart(false, false)),
 		"post_processor": sequence("processors", byteLevelPart(true, true),
-			template([]string{"<|begin|>"}, []string{"<|end|>"}, object{"<|begin|>": special("<|begin|>", n), "<|end|>": special("<|end|>", n+1)})),
+			template([]string{"<|begin|>"}, []string{"<|end|>"}, object{
+				"<|begin|>": special("<|begin|>", n),
+				"<|end|>":   special("<|end|>", n+1),
+			})),
 		"decoder": byteLevelPart(true, true),
 	})
 }
@@ -119,11 +123,16 @@ func markFile(testing.TB) object {
 	units = append(units, slices.Compact(chars)...)
 	v := train([]string{"<unk>", "<s>", "</s>"}, units, [][]string{characters(marked)}, 460)
 	return file(modelOf(v, object{"unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true}),
-		[]object{added(0, "<unk>", "special"), added(1, "<s>", "special"), added(2, "</s>", "special normalized"), added(len(v.tokens), "to ken", "normalized")},
+		[]object{
+			added(0, "<unk>", "special"), added(1, "<s>", "special"), added(2, "</s>", "special normalized"),
+			added(len(v.tokens), "to ken", "normalized"),
+		},
 		object{
-			"normalizer":     sequence("normalizers", object{"type": "Prepend", "prepend": spaceMark}, replacePart(" ", spaceMark)),
+			"normalizer": sequence("normalizers", object{"type": "Prepend", "prepend": spaceMark},
+				replacePart(" ", spaceMark)),
 			"post_processor": template([]string{"<s>"}, nil, object{"<s>": special("<s>", 1)}),
-			"decoder": sequence("decoders", replacePart(spaceMark, " "), object{"type": "ByteFallback"}, object{"type": "Fuse"},
+			"decoder": sequence("decoders", replacePart(spaceMark, " "), object{"type": "ByteFallback"},
+				object{"type": "Fuse"},
 				object{"type": "Strip", "content": " ", "start": 1, "stop": 0}),
 		})
 }
@@ -140,7 +149,10 @@ func wordFile(parts object, fuse bool) func(testing.TB) object {
 		slices.Sort(units)
 		v := train([]string{"<unk>"}, slices.Compact(units), words, 200)
 		return file(modelOf(v, object{"unk_token": "<unk>", "fuse_unk": fuse}),
-			[]object{added(0, "<unk>", "special"), added(len(v.tokens), "İt", "normalized"), added(len(v.tokens)+1, "ＦＵＬＬ", "normalized single_word")}, parts)
+			[]object{
+				added(0, "<unk>", "special"), added(len(v.tokens), "İt", "normalized"),
+				added(len(v.tokens)+1, "ＦＵＬＬ", "normalized single_word"),
+			}, parts)
 	}
 }
 
@@ -151,16 +163,24 @@ func testFiles() map[string]func(testing.TB) object {
 		"bytes": byteFile,
 		"marks": markFile,
 		"metaspace": wordFile(object{
-			"normalizer": sequence("normalizers", object{"type": "NFKC"}, object{"type": "Lowercase"}), "pre_tokenizer": metaspace, "decoder": metaspace,
+			"normalizer":    sequence("normalizers", object{"type": "NFKC"}, object{"type": "Lowercase"}),
+			"pre_tokenizer": metaspace, "decoder": metaspace,
 		}, true),
 		"splits": wordFile(object{
-			"normalizer": sequence("normalizers", object{"type": "NFC"}, object{"type": "Strip", "strip_left": true, "strip_right": true}),
-			"pre_tokenizer": sequence("pretokenizers", object{"type": "WhitespaceSplit"}, object{"type": "Digits", "individual_digits": false},
-				splitOn(object{"String": "e"}, "MergedWithPrevious", false), splitOn(object{"Regex": `[.,;:]+`}, "MergedWithNext", false),
-				splitOn(object{"Regex": `\p{L}`}, "Contiguous", true), splitOn(object{"String": "-"}, "Removed", false)),
+			"normalizer": sequence("normalizers", object{"type": "NFC"}, object{
+				"type": "Strip", "strip_left": true,
+				"strip_right": true,
+			}),
+			"pre_tokenizer": sequence("pretokenizers", object{"type": "WhitespaceSplit"},
+				object{"type": "Digits", "individual_digits": false},
+				splitOn(object{"String": "e"}, "MergedWithPrevious", false), splitOn(object{"Regex": `[.,;:]+`},
+					"MergedWithNext", false),
+				splitOn(object{"Regex": `\p{L}`}, "Contiguous", true), splitOn(object{"String": "-"},
+					"Removed", false)),
 			"decoder": object{"type": "Fuse"},
 		}, false),
-		"words": wordFile(object{"normalizer": object{"type": "NFD"}, "pre_tokenizer": object{"type": "Whitespace"}}, false),
+		"words": wordFile(object{"normalizer": object{"type": "NFD"}, "pre_tokenizer": object{"type": "Whitespace"}},
+			false),
 	}
 }
 

@@ -14,9 +14,14 @@ import (
 func FuzzParseHF(f *testing.F) {
 	// Small ones: the fuzzer shortens what it finds, and takes long for long.
 	for _, parts := range []object{
-		{"normalizer": sequence("normalizers", object{"type": "NFKC"}, replacePart(" ", spaceMark), object{"type": "Lowercase"})},
-		{"pre_tokenizer": sequence("pretokenizers", splitOn(object{"Regex": `\p{L}+|\s+(?!\S)`}, "Contiguous", true), byteLevelPart(true, false))},
-		{"pre_tokenizer": object{"type": "Metaspace", "replacement": spaceMark, "prepend_scheme": "first"}, "decoder": object{"type": "ByteFallback"}},
+		{"normalizer": sequence("normalizers", object{"type": "NFKC"}, replacePart(" ", spaceMark),
+			object{"type": "Lowercase"})},
+		{"pre_tokenizer": sequence("pretokenizers", splitOn(object{"Regex": `\p{L}+|\s+(?!\S)`}, "Contiguous", true),
+			byteLevelPart(true, false))},
+		{
+			"pre_tokenizer": object{"type": "Metaspace", "replacement": spaceMark, "prepend_scheme": "first"},
+			"decoder":       object{"type": "ByteFallback"},
+		},
 		{"post_processor": template([]string{"a"}, []string{"b"}, object{"a": special("a", 1), "b": special("b", 2)})},
 		{"added_tokens": []object{added(4, "<x>", "lstrip single_word normalized"), added(1, "a", "rstrip special")}},
 	} {
@@ -26,7 +31,8 @@ func FuzzParseHF(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`{"version":"1.0","model":{"type":"BPE","vocab":{"a":0,"b":4000000,"ab":2},"merges":[["a","b"]]},"added_tokens":[{"id":3,"content":"x"}]}`))
+	f.Add([]byte(
+		`{"version":"1.0","model":{"type":"BPE","vocab":{"a":0,"b":4000000,"ab":2},"merges":[["a","b"]]},"added_tokens":[{"id":3,"content":"x"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -57,7 +63,8 @@ func checkIDs(t *testing.T, tok *Tokenizer, text string) {
 
 // FuzzReadGGUF reads any bytes as a GGUF file.
 func FuzzReadGGUF(f *testing.F) {
-	f.Add(ggufHead(withPair(withPair(withPair(ggufSPM(), keyTokens, []string{"<unk>", "a"}), keyKinds, []int32{2, 1}), keyScores, []float32{0, 1})))
+	f.Add(ggufHead(withPair(withPair(withPair(ggufSPM(), keyTokens, []string{"<unk>", "a"}), keyKinds, []int32{2, 1}),
+		keyScores, []float32{0, 1})))
 	f.Add(ggufHead([]ggufPair{
 		{keyModel, "gpt2"},
 		{keyPre, "default"},
@@ -131,7 +138,10 @@ func FuzzLossyUTF8(f *testing.F) {
 
 // FuzzExpression compiles what checkExpression accepts and nothing may panic.
 func FuzzExpression(f *testing.F) {
-	for _, expr := range []string{byteLevelExpr, llama3Expr, qwen2Expr, tekkenExpr, gpt4oExpr, `(?i:'s)|\p{Han}+?`, `[^\]]{2,}?`} {
+	for _, expr := range []string{
+		byteLevelExpr, llama3Expr, qwen2Expr, tekkenExpr, gpt4oExpr, `(?i:'s)|\p{Han}+?`,
+		`[^\]]{2,}?`,
+	} {
 		f.Add(expr)
 	}
 	f.Fuzz(func(t *testing.T, expr string) {

@@ -93,7 +93,11 @@ func TestGGUFEncode(t *testing.T) {
 		{"spm by score", ggufSPM(), "abc", false, []int{259, 263, 262}, "abc"},
 		{"spm bytes", ggufSPM(), "中", false, []int{259, 3 + 0xe4, 3 + 0xb8, 3 + 0xad}, "中"},
 		{"spm specials", ggufSPM(), "é<mine></s> c", false, []int{259, 266, 267, 2, 259, 259, 262}, "é<mine></s>  c"},
-		{"spm without blank", withPair(ggufSPM(), "tokenizer.ggml.add_space_prefix", false), "ab", false, []int{263}, "ab"},
+		{
+			"spm without blank", withPair(ggufSPM(), "tokenizer.ggml.add_space_prefix", false), "ab", false,
+			[]int{263},
+			"ab",
+		},
 		{"spm ends", withPair(ggufSPM(), "tokenizer.ggml.add_eos_token", true), "", true, []int{1, 2}, "<s></s>"},
 		{"bytes", ggufBytes("gpt-2"), "ab ab 123", false, []int{256, ' ', 256, ' ', 259}, "ab ab 123"},
 		{"bytes open", ggufBytes("llama-bpe"), "<|eos|>", true, []int{260, 261}, "<|bos|><|eos|>"},
@@ -206,7 +210,10 @@ func TestReadGGUFTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"general.a": int64(-1), "general.b": int64(-2), "other.c": nil, "general.d": int64(7), "general.e": true} {
+	for key, want := range map[string]any{
+		"general.a": int64(-1), "general.b": int64(-2), "other.c": nil,
+		"general.d": int64(7), "general.e": true,
+	} {
 		if got := keys.values[key]; got != want {
 			t.Errorf("%s = %v, want %v", key, got, want)
 		}
@@ -223,15 +230,18 @@ func TestTinyModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tok.VocabSize() != tinygguf.VocabSize || tok.Size() != tinygguf.VocabSize || tok.SpecialAdded() != 1 || tok.Name() != "tiny.gguf" {
-		t.Errorf("VocabSize, Size, SpecialAdded, Name = %d, %d, %d, %q", tok.VocabSize(), tok.Size(), tok.SpecialAdded(), tok.Name())
+	if tok.VocabSize() != tinygguf.VocabSize || tok.Size() != tinygguf.VocabSize || tok.SpecialAdded() != 1 ||
+		tok.Name() != "tiny.gguf" {
+		t.Errorf("VocabSize, Size, SpecialAdded, Name = %d, %d, %d, %q", tok.VocabSize(), tok.Size(),
+			tok.SpecialAdded(), tok.Name())
 	}
 	for _, text := range goldenTexts() {
 		ids, err := tok.Encode(text, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := tok.Decode(ids, false); err != nil || back != text && !strings.Contains(text, spaceMark) && !strings.Contains(text, "s>") && !strings.Contains(text, "|>") {
+		if back, err := tok.Decode(ids, false); err != nil || back != text && !strings.Contains(text, spaceMark) &&
+			!strings.Contains(text, "s>") && !strings.Contains(text, "|>") {
 			t.Errorf("Decode(Encode(%q)) = %q, %v", text, back, err)
 		}
 	}

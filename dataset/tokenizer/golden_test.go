@@ -91,8 +91,10 @@ func goldenTexts() []string {
 
 func addedTexts() []string {
 	return []string{
-		"a <l> b <r> c", "a  \n<l>\t b", "a<r>  \n b", " <both> <both> ", "<l><r>", "word", "words", "a word.", "sword word", "_word", "word\u0301 word", "wordword word",
-		"<|begin|>x<|end|>", "<|end|><|end|><|end|>", "<|end|> <|end|>", "<think>\n", "to ken", "a to ken b", " to ken", "</s></s>", "x </s>",
+		"a <l> b <r> c", "a  \n<l>\t b", "a<r>  \n b", " <both> <both> ", "<l><r>", "word", "words", "a word.",
+		"sword word", "_word", "word\u0301 word", "wordword word",
+		"<|begin|>x<|end|>", "<|end|><|end|><|end|>", "<|end|> <|end|>", "<think>\n", "to ken", "a to ken b", " to ken",
+		"</s></s>", "x </s>",
 		"İt", "it i̇t", "ＦＵＬＬ full FULL", "fullfull", "e-e.e,,e1e22-", "-", "--a--", "..a", "a1", "11ee",
 	}
 }

@@ -57,7 +57,10 @@ func TestLoadRefuses(t *testing.T) {
 		want  string
 	}{
 		{"unigram", object{"model": object{"type": "Unigram", "unk_id": 0, "vocab": [][]any{{"a", 0}}}}, "Unigram"},
-		{"wordpiece", object{"model": object{"type": "WordPiece", "unk_token": "a", "max_input_chars_per_word": 9, "vocab": object{"a": 0}}}, "WordPiece"},
+		{"wordpiece", object{"model": object{
+			"type": "WordPiece", "unk_token": "a", "max_input_chars_per_word": 9,
+			"vocab": object{"a": 0},
+		}}, "WordPiece"},
 		{"dropout", model("dropout", 0.5), "dropout 0.5"},
 		{"prefix", model("continuing_subword_prefix", "##"), `"##"`},
 		{"suffix", model("end_of_word_suffix", "</w>"), `"</w>"`},
@@ -72,8 +75,14 @@ func TestLoadRefuses(t *testing.T) {
 		{"charsmap", normal(object{"type": "Precompiled", "precompiled_charsmap": ""}), "Precompiled"},
 		{"inner normalizer", normal(sequence("normalizers", object{"type": "Nmt"})), "Nmt"},
 		{"rules that multiply", normal(sequence("normalizers", grow(100), grow(100), grow(100))), "1e+06 times longer"},
-		{"a pattern that matches nothing", normal(object{"type": "Replace", "pattern": object{"Regex": "x*"}, "content": strings.Repeat("y", 64)}), "65 times longer"},
-		{"a long text prepended", normal(object{"type": "Prepend", "prepend": strings.Repeat("y", 1<<20)}), "times longer"},
+		{"a pattern that matches nothing", normal(object{
+			"type": "Replace", "pattern": object{"Regex": "x*"},
+			"content": strings.Repeat("y", 64),
+		}), "65 times longer"},
+		{
+			"a long text prepended", normal(object{"type": "Prepend", "prepend": strings.Repeat("y", 1<<20)}),
+			"times longer",
+		},
 		{"a decoder that multiplies", object{"decoder": sequence("decoders", grow(9), grow(9))}, "81 times longer"},
 		{"normalizer's key", normal(object{"type": "NFC", "fast": true}), "fast"},
 		{"deep", normal(deep), "deep"},
@@ -91,10 +100,15 @@ func TestLoadRefuses(t *testing.T) {
 		{"property", regex(`\p{Foo}`), "Foo"},
 		{"metaspace", pre(object{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "last"}), "last"},
 		{"decoder", object{"decoder": object{"type": "CTC"}}, "CTC"},
-		{"strip decoder", object{"decoder": object{"type": "Strip", "content": "ab", "start": 1, "stop": 0}}, "one character"},
+		{
+			"strip decoder",
+			object{"decoder": object{"type": "Strip", "content": "ab", "start": 1, "stop": 0}},
+			"one character",
+		},
 		{"post-processor", object{"post_processor": object{"type": "BertProcessing"}}, "BertProcessing"},
 		{"template without ids", object{"post_processor": template([]string{"<s>"}, nil, object{})}, `"<s>"`},
-		{"template of no token", object{"post_processor": template([]string{"<s>"}, nil, object{"<s>": special("<s>", 99)})}, "99"},
+		{"template of no token", object{"post_processor": template([]string{"<s>"}, nil,
+			object{"<s>": special("<s>", 99)})}, "99"},
 		{"top level", object{"extra": 1}, "extra"},
 		{"version", object{"version": "2.0"}, "2.0"},
 		{"added id", object{"added_tokens": []object{added(17, "<x>", "")}}, "17"},
@@ -147,15 +161,50 @@ func TestConfig(t *testing.T) {
 		size     int
 	}{
 		{"none; what has no token is left out", nil, "b<s>b", []int{2, 2}, nil, 4},
-		{"roles are added", map[string]string{configFile: `{"bos_token": "<s>", "pad_token": "<unk>"}`}, "a<s>b", []int{1, 4, 2}, []int{0, 4}, 5},
-		{"class opens and closes", map[string]string{configFile: strings.Replace(llama, "%", "true", 1)}, "ab", []int{4, 3, 5}, []int{0, 4, 5}, 6},
-		{"class closes", map[string]string{configFile: strings.Replace(llama, "%", "false", 1)}, "a </s>", []int{1, 5, 5}, []int{0, 4, 5}, 6},
-		{"older file", map[string]string{specialsFile: `{"eos_token": "ab", "additional_special_tokens": ["b"]}`}, "aab", []int{1, 3}, []int{2, 3}, 4},
+		{
+			"roles are added",
+			map[string]string{configFile: `{"bos_token": "<s>", "pad_token": "<unk>"}`},
+			"a<s>b",
+			[]int{1, 4, 2},
+			[]int{0, 4},
+			5,
+		},
+		{
+			"class opens and closes",
+			map[string]string{configFile: strings.Replace(llama, "%", "true", 1)},
+			"ab",
+			[]int{4, 3, 5},
+			[]int{0, 4, 5},
+			6,
+		},
+		{
+			"class closes",
+			map[string]string{configFile: strings.Replace(llama, "%", "false", 1)},
+			"a </s>",
+			[]int{1, 5, 5},
+			[]int{0, 4, 5},
+			6,
+		},
+		{
+			"older file",
+			map[string]string{specialsFile: `{"eos_token": "ab", "additional_special_tokens": ["b"]}`},
+			"aab",
+			[]int{1, 3},
+			[]int{2, 3},
+			4,
+		},
 		{"newer file wins", map[string]string{
 			configFile:   `{"added_tokens_decoder": {"4": {"content": "<x>", "special": false}}, "eos_token": "a"}`,
 			specialsFile: `{"eos_token": "b"}`,
 		}, "<x>b", []int{4, 2}, []int{1}, 5},
-		{"named extras", map[string]string{configFile: `{"extra_special_tokens": {"z": "b", "y": "<y>"}}`}, "<y>b", []int{4, 2}, []int{2, 4}, 5},
+		{
+			"named extras",
+			map[string]string{configFile: `{"extra_special_tokens": {"z": "b", "y": "<y>"}}`},
+			"<y>b",
+			[]int{4, 2},
+			[]int{2, 4},
+			5,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,7 +224,8 @@ func TestConfig(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{
-		`{"tokenizer_class": "GemmaTokenizer", "bos_token": null}`, `{"bos_token": 5}`, `{"added_tokens_decoder": {"9": {"content": "<x>"}}}`, `[`,
+		`{"tokenizer_class": "GemmaTokenizer", "bos_token": null}`, `{"bos_token": 5}`,
+		`{"added_tokens_decoder": {"9": {"content": "<x>"}}}`, `[`,
 	} {
 		if _, err := Load(writeFolder(t, smallFile(nil), map[string]string{configFile: bad})); err == nil {
 			t.Errorf("Load with %s = nil, want an error", bad)

@@ -148,7 +148,8 @@ func askOracle(t *testing.T, dir, engine, file string, texts []string) []oracleA
 // character, or it is the byte order mark, which only JavaScript's \s matches.
 func mayDiffer(engine, text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		assigned := unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
+		assigned := unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc,
+			unicode.Cf, unicode.Co)
 		return !assigned || engine == "js" && r == '\ufeff'
 	})
 }

@@ -23,7 +23,8 @@ func TestFilesOfOtherKinds(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name) {
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want its name and %q", name, err, c.want)
 		}
 	}

@@ -36,7 +36,8 @@ func startLlama(t *testing.T, model []byte) (*llamaServer, string) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	listener.Close()
 	var log bytes.Buffer
-	cmd := exec.Command(os.Getenv("BENCH_LLAMA_SERVER"), "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "256", "-np", "1", "-t", "1")
+	cmd := exec.Command(os.Getenv("BENCH_LLAMA_SERVER"), "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "256",
+		"-np", "1", "-t", "1")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

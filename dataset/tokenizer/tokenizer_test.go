@@ -72,11 +72,15 @@ func TestLongRuns(t *testing.T) {
 	const n, limit = 100_000, 20 * time.Second
 	for name := range testFiles() {
 		tok := loadTest(t, name)
-		for _, unit := range []string{"a", " ", "\n", "é", "😀", "\u0301", "tokens", "1", "<|end|>", "<l> ", "word", "\x00"} {
+		for _, unit := range []string{
+			"a", " ", "\n", "é", "😀", "\u0301", "tokens", "1", "<|end|>", "<l> ",
+			"word", "\x00",
+		} {
 			start := time.Now()
 			ids, err := tok.Encode(strings.Repeat(unit, n/len(unit)), true)
 			if took := time.Since(start); err != nil || took > limit {
-				t.Errorf("%s: Encode(%q many times) = %d ids, %v in %v, want at most %v", name, unit, len(ids), err, took, limit)
+				t.Errorf("%s: Encode(%q many times) = %d ids, %v in %v, want at most %v", name, unit, len(ids),
+					err, took, limit)
 			}
 		}
 	}

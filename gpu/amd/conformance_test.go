@@ -95,7 +95,10 @@ func machineOf(t *testing.T, capture string) (string, []device.Device) {
 	slices.Sort(addresses)
 	files := map[string]string{}
 	for i, address := range addresses {
-		files = fakegpu.Join(files, fakegpu.Card(i, address, map[string]string{"vendor": "0x1002", "mem_info_vram_total": "1000"}))
+		files = fakegpu.Join(files, fakegpu.Card(i, address, map[string]string{
+			"vendor":              "0x1002",
+			"mem_info_vram_total": "1000",
+		}))
 	}
 	root := fakegpu.Tree(t, files)
 	devices, _ := Devices(root)
@@ -145,7 +148,8 @@ func replayROCmFailing(t *testing.T, capture string) fakegpu.Outcome {
 }
 
 func replayAMDProcesses(t *testing.T, capture string) fakegpu.Outcome {
-	fakegpu.Tools(t, map[string]string{"amd-smi": `case "$*" in "process --json") exec cat "` + capture + `";; *) exit 2;; esac`})
+	fakegpu.Tools(t, map[string]string{"amd-smi": `case "$*" in "process --json") exec cat "` + capture +
+		`";; *) exit 2;; esac`})
 	return holdersOutcome(t)
 }
 

@@ -21,7 +21,10 @@ func TestUnified(t *testing.T) {
 		{"no table", "gfx942", "active", "", false},
 	}
 	for _, test := range tests {
-		root := fakegpu.Tree(t, map[string]string{"gpu_metrics": test.table, "power/runtime_status": test.status + "\n"})
+		root := fakegpu.Tree(t, map[string]string{
+			"gpu_metrics":          test.table,
+			"power/runtime_status": test.status + "\n",
+		})
 		if got := unified(root, test.gfx); got != test.want {
 			t.Errorf("%s: unified = %t, want %t", test.name, got, test.want)
 		}
@@ -29,7 +32,10 @@ func TestUnified(t *testing.T) {
 }
 
 func TestGFXNames(t *testing.T) {
-	tests := map[uint64]string{90402: "gfx942", 90010: "gfx90a", 110501: "gfx1151", 90500: "gfx950", 120001: "gfx1201", 0: ""}
+	tests := map[uint64]string{
+		90402: "gfx942", 90010: "gfx90a", 110501: "gfx1151", 90500: "gfx950",
+		120001: "gfx1201", 0: "",
+	}
 	for version, want := range tests {
 		if got := newKFDNode(map[string]uint64{"gfx_target_version": version}).gfx; got != want {
 			t.Errorf("gfx of %d = %q, want %q", version, got, want)

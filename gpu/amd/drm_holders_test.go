@@ -19,16 +19,21 @@ func TestDRMHolders(t *testing.T) {
 		"proc/7/comm": "llama-server\n", "proc/7/fd/9": "->/dev/dri/renderD128",
 		"proc/7/fdinfo/9": amdgpu + "drm-client-id:\t4\ndrm-memory-vram:\t2097152 KiB\n",
 		// the same client under another descriptor, and a client of another GPU
-		"proc/7/fd/10": "->/dev/dri/renderD128", "proc/7/fdinfo/10": amdgpu + "drm-client-id:\t4\ndrm-memory-vram:\t2097152 KiB\n",
-		"proc/7/fd/11": "->/dev/dri/renderD129", "proc/7/fdinfo/11": "drm-pdev:\t0000:99:00.0\ndrm-client-id:\t5\ndrm-memory-vram:\t9 KiB\n",
+		"proc/7/fd/10": "->/dev/dri/renderD128", "proc/7/fdinfo/10": amdgpu +
+			"drm-client-id:\t4\ndrm-memory-vram:\t2097152 KiB\n",
+		"proc/7/fd/11":     "->/dev/dri/renderD129",
+		"proc/7/fdinfo/11": "drm-pdev:\t0000:99:00.0\ndrm-client-id:\t5\ndrm-memory-vram:\t9 KiB\n",
 		// two clients
 		"proc/8/comm": "python3\n", "proc/8/fd/3": "->/dev/dri/renderD128",
 		"proc/8/fdinfo/3": amdgpu + "drm-client-id:\t6\ndrm-total-vram:\t1 MiB\n",
-		"proc/8/fd/4":     "->/dev/dri/card0", "proc/8/fdinfo/4": amdgpu + "drm-client-id:\t7\ndrm-memory-vram:\t4096\n",
+		"proc/8/fd/4":     "->/dev/dri/card0", "proc/8/fdinfo/4": amdgpu +
+			"drm-client-id:\t7\ndrm-memory-vram:\t4096\n",
 		// nothing held, no driver, nonsense
-		"proc/9/fd/3": "->/dev/dri/renderD128", "proc/9/fdinfo/3": amdgpu + "drm-client-id:\t8\ndrm-memory-vram:\t0 KiB\n",
+		"proc/9/fd/3": "->/dev/dri/renderD128", "proc/9/fdinfo/3": amdgpu +
+			"drm-client-id:\t8\ndrm-memory-vram:\t0 KiB\n",
 		"proc/10/fd/3": "->/dev/null", "proc/10/fdinfo/3": "pos:\t0\n",
-		"proc/11/fd/3": "->/dev/dri/renderD128", "proc/11/fdinfo/3": amdgpu + "drm-memory-vram:\t-5 KiB\ndrm-total-vram:\tmany\n",
+		"proc/11/fd/3": "->/dev/dri/renderD128", "proc/11/fdinfo/3": amdgpu +
+			"drm-memory-vram:\t-5 KiB\ndrm-total-vram:\tmany\n",
 	})}
 	devices := []device.Device{{Vendor: device.AMD, PCI: "0000:03:00.0", UUID: "GPU-1"}}
 	drm := drmHolders(options, devices)

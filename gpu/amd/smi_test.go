@@ -56,7 +56,8 @@ func TestAMDSMIDropsFlags(t *testing.T) {
 	sampler := amdSampler(t, machine.Root(), s)
 	want := []results.GPUReading{{Device: machine.ID(0), VRAMUsedBytes: new(int64(5 << 20)), CoreHz: new(132e6)}}
 	for i, asked := range []string{
-		"list --json|metric -m -p -u -t --json|metric -c --json|metric -E --json|metric --throttle --json|static --limit --json|" +
+		"list --json|metric -m -p -u -t --json|metric -c --json|metric -E --json|metric --throttle --json|static " +
+			"--limit --json|" +
 			"metric -m --json|metric -p --json|metric -u --json|metric -t --json|metric --violation --json",
 		"metric -c --json|metric -m --json",
 	} {
@@ -76,7 +77,9 @@ func TestAMDSMISlow(t *testing.T) {
 	devices, _ := Devices(machine.Root())
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
-	sampler, err := NewSMISampler(device.Options{Root: machine.Root(), RunTool: func(_ context.Context, argv []string) ([]byte, error) {
+	sampler, err := NewSMISampler(device.Options{Root: machine.Root(), RunTool: func(_ context.Context,
+		argv []string,
+	) ([]byte, error) {
 		if slices.Contains(argv, "-c") {
 			cancel()
 			<-release
@@ -111,7 +114,8 @@ func TestAMDSMIAsksRarely(t *testing.T) {
 	}}
 	sampler := amdSampler(t, machine.Root(), s)
 	first := results.GPUReading{
-		Device: machine.ID(0), PowerW: new(700.0), EnergyJ: new(7.5), Throttle: []string{results.ThrottlePower}, PowerLimitW: new(750.0),
+		Device: machine.ID(0), PowerW: new(700.0), EnergyJ: new(7.5), Throttle: []string{results.ThrottlePower},
+		PowerLimitW: new(750.0),
 	}
 	later := results.GPUReading{Device: machine.ID(0), PowerW: new(700.0), EnergyJ: new(7.5)}
 	fifth := later
@@ -131,7 +135,10 @@ func TestAMDSMIPartitions(t *testing.T) {
 	part := func(n int) map[string]string {
 		return fakegpu.Node(n, fmt.Sprintf("simd_count 152\nlocation_id 1280\nunique_id %d\n", 5+n), "")
 	}
-	root := fakegpu.Tree(t, fakegpu.Join(fakegpu.Card(1, "0000:05:00.0", map[string]string{"vendor": "0x1002", "mem_info_vram_total": "9"}), part(2), part(3)))
+	root := fakegpu.Tree(t, fakegpu.Join(fakegpu.Card(1, "0000:05:00.0", map[string]string{
+		"vendor":              "0x1002",
+		"mem_info_vram_total": "9",
+	}), part(2), part(3)))
 	s := &scripted{answers: map[string]string{
 		"list --json": `[{"gpu":0,"bdf":"0000:05:00.0","node_id":2,"partition_id":0},{"gpu":1,"bdf":"0000:05:00.1","node_id":3,"partition_id":1}]`,
 		"metric -m -p -u -t --json": `[{"gpu":0,"power":{"socket_power":152},"mem_usage":{"used_vram":1}},
@@ -162,7 +169,9 @@ func TestAMDSMIDevices(t *testing.T) {
 	if diff := cmp.Diff(want, readOnce(t, sampler)); diff != "" {
 		t.Errorf("readings differ (-want +got):\n%s", diff)
 	}
-	if notes := sampler.(*smiSampler).Notes(); !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "its GPU 2 is not in the inventory") }) {
+	if notes := sampler.(*smiSampler).Notes(); !slices.ContainsFunc(notes, func(n string) bool {
+		return strings.Contains(n, "its GPU 2 is not in the inventory")
+	}) {
 		t.Errorf("notes = %q, want one on GPU 2", notes)
 	}
 }
@@ -171,7 +180,10 @@ func TestAMDSMIDevices(t *testing.T) {
 func TestAMDSMILost(t *testing.T) {
 	machine := fakegpu.Server(t, 1)
 	devices, _ := Devices(machine.Root())
-	for _, open := range []func(device.Options, []device.Device) (device.Sampler, error){NewSMISampler, NewROCmSMISampler} {
+	for _, open := range []func(device.Options, []device.Device) (device.Sampler, error){
+		NewSMISampler,
+		NewROCmSMISampler,
+	} {
 		for name, script := range map[string]string{"signal": `kill -SEGV $$`, "nothing": ``} {
 			fakegpu.Tools(t, map[string]string{"amd-smi": script, "rocm-smi": script})
 			sampler, err := open(device.Options{Root: machine.Root()}, devices)
@@ -186,7 +198,9 @@ func TestAMDSMILost(t *testing.T) {
 			_ = sampler.Close()
 		}
 		release := make(chan struct{})
-		sampler, err := open(device.Options{Root: machine.Root(), RunTool: func(context.Context, []string) ([]byte, error) {
+		sampler, err := open(device.Options{Root: machine.Root(), RunTool: func(context.Context,
+			[]string,
+		) ([]byte, error) {
 			<-release
 			return nil, errors.New("late")
 		}}, devices)
@@ -213,23 +227,45 @@ func TestMatchTool(t *testing.T) {
 			node:   kfdNode{number: node, folder: "x", id: id},
 		}
 	}
-	swapped := []amdGPU{gpu(0, "0000:c1:00.0", 2, 77, nil), gpu(1, "0000:05:00.0", 3, 88, nil)} // HIP counts otherwise than PCI
+	// HIP counts otherwise than PCI
+	swapped := []amdGPU{gpu(0, "0000:c1:00.0", 2, 77, nil), gpu(1, "0000:05:00.0", 3, 88, nil)}
 	parts := []amdGPU{gpu(0, "0000:05:00.0", 2, 1, new(0)), gpu(1, "0000:05:00.0", 3, 2, new(1))}
-	bare := []amdGPU{{Device: device.Device{PCI: "0000:05:00.0", PartitionIndex: new(0)}}, {Device: device.Device{Index: 1, PCI: "0000:05:00.0", PartitionIndex: new(1)}}}
+	bare := []amdGPU{
+		{Device: device.Device{PCI: "0000:05:00.0", PartitionIndex: new(0)}},
+		{Device: device.Device{Index: 1, PCI: "0000:05:00.0", PartitionIndex: new(1)}},
+	}
 	tests := []struct {
 		name   string
 		listed []toolDevice
 		gpus   []amdGPU
 		want   map[int]int // index of the tool -> of the inventory
 	}{
-		{"by address", []toolDevice{{index: 0, pci: "0000:05:00.0"}, {index: 1, pci: "0000:C1:00.0"}}, swapped, map[int]int{0: 1, 1: 0}},
+		{
+			"by address",
+			[]toolDevice{{index: 0, pci: "0000:05:00.0"}, {index: 1, pci: "0000:C1:00.0"}},
+			swapped,
+			map[int]int{0: 1, 1: 0},
+		},
 		{"by order of addresses", []toolDevice{{index: 0}, {index: 1}}, swapped, map[int]int{0: 1, 1: 0}},
 		{"other number of GPUs", []toolDevice{{index: 0}, {index: 1}, {index: 2}}, swapped, map[int]int{}},
 		{"by node", []toolDevice{{index: 0, node: new(3)}, {index: 1, node: new(2)}}, swapped, map[int]int{0: 1, 1: 0}},
 		{"by id", []toolDevice{{index: 5, kfdID: new(uint64(88))}}, swapped, map[int]int{5: 1}},
-		{"address and node disagree", []toolDevice{{index: 0, pci: "0000:09:00.0", node: new(3)}}, swapped, map[int]int{}},
-		{"partitions by node", []toolDevice{{index: 0, pci: "0000:05:00.0", node: new(2)}, {index: 1, pci: "0000:05:00.1", node: new(3)}}, parts, map[int]int{0: 0, 1: 1}},
-		{"partitions by number", []toolDevice{{index: 4, pci: "0000:05:00.0", partition: new(1)}}, bare, map[int]int{4: 1}},
+		{
+			"address and node disagree",
+			[]toolDevice{{index: 0, pci: "0000:09:00.0", node: new(3)}},
+			swapped,
+			map[int]int{},
+		},
+		{"partitions by node", []toolDevice{
+			{index: 0, pci: "0000:05:00.0", node: new(2)},
+			{index: 1, pci: "0000:05:00.1", node: new(3)},
+		}, parts, map[int]int{0: 0, 1: 1}},
+		{
+			"partitions by number",
+			[]toolDevice{{index: 4, pci: "0000:05:00.0", partition: new(1)}},
+			bare,
+			map[int]int{4: 1},
+		},
 		{"which partition is not said", []toolDevice{{index: 4, pci: "0000:05:00.0"}}, bare, map[int]int{}},
 		{"not here", []toolDevice{{index: 0, pci: "0000:06:00.0"}}, swapped, map[int]int{}},
 	}
@@ -309,7 +345,8 @@ func TestAMDEntries(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := parseEntries([]byte(test.in))
-		if len(got) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+		if len(got) != test.want || (err == nil) != (test.err == "") || err != nil &&
+			!strings.Contains(err.Error(), test.err) {
 			t.Errorf("parseAMDEntries(%q) = %v, %v, want %d entries, error %q", test.in, got, err, test.want, test.err)
 		}
 	}
@@ -353,10 +390,15 @@ func TestAMDThrottle(t *testing.T) {
 		{object{"throttle_status": "UNTHROTTLED"}, nil, []string{}},
 		{nil, object{"ppt_violation_status": "NOT ACTIVE"}, []string{}},
 		{nil, object{"ppt_violation_status": "N/A"}, nil},
-		{nil, object{"PROCHOT_VIOLATION_STATUS": "ACTIVE", "vr_thermal_violation_status": "active"}, []string{results.ThrottleHardware, results.ThrottleRegulator}},
+		{
+			nil,
+			object{"PROCHOT_VIOLATION_STATUS": "ACTIVE", "vr_thermal_violation_status": "active"},
+			[]string{results.ThrottleHardware, results.ThrottleRegulator},
+		},
 	}
 	for _, test := range tests {
-		if got := throttleReasons(test.power, test.throttle); !slices.Equal(got, test.want) || (got == nil) != (test.want == nil) {
+		if got := throttleReasons(test.power, test.throttle); !slices.Equal(got, test.want) ||
+			(got == nil) != (test.want == nil) {
 			t.Errorf("amdThrottle(%v, %v) = %#v, want %#v", test.power, test.throttle, got, test.want)
 		}
 	}
@@ -365,7 +407,10 @@ func TestAMDThrottle(t *testing.T) {
 func TestROCmProcesses(t *testing.T) {
 	in := `{"system": {"PID12": "a, b, c, 2, 500, 7, 0", "PID7": "llama-server, 1, UNKNOWN, 0, 0", "PID9": "short", "PIDx": "a, 1, 2, 3, 4", "Driver version": "6"}}`
 	got, err := parseROCmProcesses([]byte(in))
-	want := []results.GPUHolder{{PID: 7, Name: "llama-server"}, {PID: 9}, {PID: 12, Name: "a, b, c", Bytes: new(int64(500))}}
+	want := []results.GPUHolder{{PID: 7, Name: "llama-server"}, {PID: 9}, {
+		PID: 12, Name: "a, b, c",
+		Bytes: new(int64(500)),
+	}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("parseROCmProcesses differs (-want +got), error %v:\n%s", err, diff)
 	}
@@ -376,7 +421,8 @@ func TestROCmProcesses(t *testing.T) {
 func TestAMDHoldersAnyway(t *testing.T) {
 	s := &scripted{answers: map[string]string{"--showpids --json": `{"system": {"PID5": "vllm, 1, 9, 0, 0"}}`}}
 	got, err := Holders(t.Context(), device.Options{Root: t.TempDir(), RunTool: s.run}, nil)
-	if diff := cmp.Diff([]results.GPUHolder{{PID: 5, Name: "vllm", Bytes: new(int64(9))}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff([]results.GPUHolder{{PID: 5, Name: "vllm", Bytes: new(int64(9))}}, got); diff != "" ||
+		err != nil {
 		t.Errorf("holders differ (-want +got), error %v:\n%s", err, diff)
 	}
 	if want := []string{"process --json", "--showpids --json"}; !slices.Equal(s.asked, want) {
@@ -386,7 +432,8 @@ func TestAMDHoldersAnyway(t *testing.T) {
 		t.Error("no error from a folder without the compute driver")
 	}
 	machine := fakegpu.Server(t, 1)
-	if got, err := Holders(t.Context(), device.Options{Root: machine.Root(), RunTool: s.run}, nil); err != nil || len(got) != 0 {
+	if got, err := Holders(t.Context(), device.Options{Root: machine.Root(), RunTool: s.run}, nil); err != nil ||
+		len(got) != 0 {
 		t.Errorf("holders of an idle box = %v, %v, want none", got, err)
 	}
 }
@@ -395,8 +442,9 @@ func TestAMDHoldersAnyway(t *testing.T) {
 func sane(t *testing.T, text string, r results.GPUReading) {
 	t.Helper()
 	for name, v := range map[string]*float64{
-		"power": r.PowerW, "energy": r.EnergyJ, "busy": r.Busy, "memory busy": r.MemoryBusy, "core": r.CoreHz, "memory clock": r.MemoryHz,
-		"edge": r.EdgeC, "hotspot": r.HotspotC, "memory temperature": r.MemoryC, "limit": r.PowerLimitW,
+		"power": r.PowerW, "energy": r.EnergyJ, "busy": r.Busy, "memory busy": r.MemoryBusy, "core": r.CoreHz,
+		"memory clock": r.MemoryHz,
+		"edge":         r.EdgeC, "hotspot": r.HotspotC, "memory temperature": r.MemoryC, "limit": r.PowerLimitW,
 	} {
 		if v != nil && !(*v >= 0 && *v < math.Inf(1)) {
 			t.Errorf("%q: %s = %g", text, name, *v)
@@ -414,7 +462,8 @@ func sane(t *testing.T, text string, r results.GPUReading) {
 
 func FuzzAMDSMI(f *testing.F) {
 	f.Add(`{"gpu_data":[{"gpu":0,"power":{"socket_power":{"value":140,"unit":"W"}},"usage":"N/A"}]}`)
-	f.Add(`WARNING [x` + "\n" + `[{"gpu":0,"clock":{"GFX_0":{"clk":"138 MHz"}},"limit":{"ppt0":{"socket_power_limit":5}}}]`)
+	f.Add(`WARNING [x` + "\n" +
+		`[{"gpu":0,"clock":{"GFX_0":{"clk":"138 MHz"}},"limit":{"ppt0":{"socket_power_limit":5}}}]`)
 	f.Add(`[{"gpu":0,"process_list":[{"process_info":{"pid":5,"name":"a","mem_usage":{"value":5,"unit":"B"}}}]}]`)
 	f.Add(`{"error":"x"}`)
 	f.Add(`[{"gpu":0,"bdf":"0000:c4:00.0","kfd_id":42905,"node_id":1,"partition_id":0}]`)

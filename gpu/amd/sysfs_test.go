@@ -73,13 +73,15 @@ func TestSysfsServer(t *testing.T) {
 		{
 			Device: machine.ID(0), VRAMUsedBytes: new(int64(298647552)), GTTUsedBytes: new(int64(14761984)),
 			PowerW: new(140.0), PowerKind: "instant", EnergyJ: new(17_880_000.0), Busy: new(0.0), MemoryBusy: new(0.0),
-			CoreHz: new(132e6), MemoryHz: new(900e6), HotspotC: new(38.0), MemoryC: new(33.0), PowerLimitW: new(750.0), Throttle: []string{},
+			CoreHz: new(132e6), MemoryHz: new(900e6), HotspotC: new(38.0), MemoryC: new(33.0), PowerLimitW: new(750.0),
+			Throttle: []string{},
 		},
 		{
 			Device: machine.ID(1), VRAMUsedBytes: new(int64(298647552 + 150<<30)), GTTUsedBytes: new(int64(14761984)),
 			PowerW: new(620.0), PowerKind: "instant", EnergyJ: new(17_880_000.0), Busy: new(1.0), MemoryBusy: new(0.7),
-			CoreHz: new(2100e6), MemoryHz: new(1300e6), HotspotC: new(74.0), MemoryC: new(61.0), PowerLimitW: new(750.0),
-			Throttle: []string{results.ThrottlePower, results.ThrottleMemory},
+			CoreHz: new(2100e6), MemoryHz: new(1300e6), HotspotC: new(74.0), MemoryC: new(61.0),
+			PowerLimitW: new(750.0),
+			Throttle:    []string{results.ThrottlePower, results.ThrottleMemory},
 		},
 	}
 	if diff := cmp.Diff(want, readOnce(t, sampler), approx); diff != "" {
@@ -107,7 +109,8 @@ func TestSysfsKinds(t *testing.T) {
 			"consumer card: average power, labels out of order, clocks from tables",
 			map[string]string{
 				"mem_info_vram_used": "1024", "gpu_busy_percent": "42", "hwmon/hwmon4/power1_average": "35000000",
-				"hwmon/hwmon4/power1_cap": "0", "hwmon/hwmon4/temp1_label": "junction", "hwmon/hwmon4/temp1_input": "47000",
+				"hwmon/hwmon4/power1_cap": "0", "hwmon/hwmon4/temp1_label": "junction",
+				"hwmon/hwmon4/temp1_input": "47000",
 				"hwmon/hwmon4/temp2_label": "edge", "hwmon/hwmon4/temp2_input": "45000",
 				"pp_dpm_sclk": "0: 500Mhz\n1: 2475Mhz *", "pp_dpm_mclk": "0: 96Mhz *\n1: 1000Mhz",
 			},
@@ -120,7 +123,10 @@ func TestSysfsKinds(t *testing.T) {
 		},
 		{
 			"second die of an MI250: its first die speaks for its power",
-			map[string]string{"mem_info_vram_used": "10", "hwmon/hwmon4/power1_average": "0", "hwmon/hwmon4/temp1_input": "0", "hwmon/hwmon4/temp2_input": "40000"},
+			map[string]string{
+				"mem_info_vram_used": "10", "hwmon/hwmon4/power1_average": "0",
+				"hwmon/hwmon4/temp1_input": "0", "hwmon/hwmon4/temp2_input": "40000",
+			},
 			nil,
 			results.GPUReading{VRAMUsedBytes: new(int64(10)), HotspotC: new(40.0)},
 			"",
@@ -128,19 +134,25 @@ func TestSysfsKinds(t *testing.T) {
 		{
 			"APU: carve-out and GTT, power of the whole chip",
 			map[string]string{
-				"mem_info_vram_used": "154820608", "mem_info_gtt_used": "67645734912", "hwmon/hwmon4/power1_input": "28159000",
-				"hwmon/hwmon4/freq1_input": "2900000000", "hwmon/hwmon4/temp1_input": "49000",
+				"mem_info_vram_used": "154820608", "mem_info_gtt_used": "67645734912",
+				"hwmon/hwmon4/power1_input": "28159000",
+				"hwmon/hwmon4/freq1_input":  "2900000000", "hwmon/hwmon4/temp1_input": "49000",
 			},
 			nil,
 			results.GPUReading{
-				VRAMUsedBytes: new(int64(154820608)), GTTUsedBytes: new(int64(67645734912)), PowerW: new(28.159), PowerKind: "instant",
-				CoreHz: new(2900e6), EdgeC: new(49.0),
+				VRAMUsedBytes: new(int64(154820608)), GTTUsedBytes: new(int64(67645734912)), PowerW: new(28.159),
+				PowerKind: "instant",
+				CoreHz:    new(2900e6), EdgeC: new(49.0),
 			},
 			"",
 		},
 		{
 			"values that cannot be",
-			map[string]string{"mem_info_vram_used": "N/A", "gpu_busy_percent": "65535", "hwmon/hwmon4/temp1_input": "65535000", "hwmon/hwmon4/power1_average": "-1", "hwmon/hwmon4/freq1_input": "7"},
+			map[string]string{
+				"mem_info_vram_used": "N/A", "gpu_busy_percent": "65535",
+				"hwmon/hwmon4/temp1_input": "65535000", "hwmon/hwmon4/power1_average": "-1",
+				"hwmon/hwmon4/freq1_input": "7",
+			},
 			nil,
 			results.GPUReading{CoreHz: new(7.0)},
 			"",
@@ -161,7 +173,8 @@ func TestSysfsKinds(t *testing.T) {
 		},
 		{
 			"power only in the table, energy known for MI200",
-			map[string]string{"mem_info_vram_used": "5", "gpu_metrics": table(120, 1, 3, map[int]uint64{22: 237, 24: 3 << 16, 112: 1<<32 | 1})},
+			map[string]string{"mem_info_vram_used": "5", "gpu_metrics": table(120, 1, 3,
+				map[int]uint64{22: 237, 24: 3 << 16, 112: 1<<32 | 1})},
 			fakegpu.Node(1, "simd_count 416\nlocation_id 1280\ngfx_target_version 90010\n", ""),
 			results.GPUReading{
 				VRAMUsedBytes: new(int64(5)), PowerW: new(237.0), PowerKind: "average", EnergyJ: new(3.0),
@@ -178,7 +191,8 @@ func TestSysfsKinds(t *testing.T) {
 		if diff := cmp.Diff([]results.GPUReading{test.want}, readOnce(t, sampler), approx); diff != "" {
 			t.Errorf("%s: reading differs (-want +got):\n%s", test.name, diff)
 		}
-		if notes := strings.Join(sampler.Notes(), "\n"); !strings.Contains(notes, test.note) || test.note == "" && notes != "" {
+		if notes := strings.Join(sampler.Notes(), "\n"); !strings.Contains(notes, test.note) ||
+			test.note == "" && notes != "" {
 			t.Errorf("%s: notes = %q, want %q", test.name, notes, test.note)
 		}
 	}
@@ -192,15 +206,19 @@ func TestSysfsPartitions(t *testing.T) {
 	})
 	root := fakegpu.Tree(t, fakegpu.Join(
 		fakegpu.Card(1, "0000:05:00.0", map[string]string{
-			"vendor": "0x1002", "mem_info_vram_total": "206141652992", "mem_info_vram_used": "1000", "current_compute_partition": "CPX",
-			"gpu_busy_percent": "12", "hwmon/hwmon2/power1_input": "152000000",
+			"vendor": "0x1002", "mem_info_vram_total": "206141652992", "mem_info_vram_used": "1000",
+			"current_compute_partition": "CPX",
+			"gpu_busy_percent":          "12", "hwmon/hwmon2/power1_input": "152000000",
 		}),
 		fakegpu.Node(2, "simd_count 152\nlocation_id 1280\nunique_id 7\n", ""), second,
 		fakegpu.Node(4, "simd_count 152\nlocation_id 1280\nunique_id 9\n", ""),
 	))
 	sampler := openTree(t, root)
 	want := []results.GPUReading{
-		{Device: "GPU-0000000000000007", VRAMUsedBytes: new(int64(1000)), PowerW: new(152.0), PowerKind: "instant", Busy: new(0.12)},
+		{
+			Device: "GPU-0000000000000007", VRAMUsedBytes: new(int64(1000)), PowerW: new(152.0), PowerKind: "instant",
+			Busy: new(0.12),
+		},
 		{Device: "GPU-0000000000000008", VRAMUsedBytes: new(int64(77))},
 		{Device: "GPU-0000000000000009"},
 	}
@@ -216,7 +234,10 @@ func TestSysfsNothing(t *testing.T) {
 	if _, err := NewSysfsSampler(device.Options{Root: t.TempDir()}, nil); err == nil {
 		t.Error("newSysfsSampler of an empty box gave no error")
 	}
-	lost := fakegpu.Tree(t, fakegpu.Card(1, "0000:05:00.0", map[string]string{"vendor": "0x1002", "mem_info_vram_total": "17163091968"}))
+	lost := fakegpu.Tree(t, fakegpu.Card(1, "0000:05:00.0", map[string]string{
+		"vendor":              "0x1002",
+		"mem_info_vram_total": "17163091968",
+	}))
 	if _, err := openTree(t, lost).Read(t.Context()); err == nil {
 		t.Error("Read of a GPU that says nothing gave no error")
 	}
@@ -260,11 +281,23 @@ func TestAMDTable(t *testing.T) {
 		err             string
 	}{
 		{name: "all ones", data: table(328, 1, 5, nil)},
-		{name: "MI300X, 1.4", data: table(288, 1, 4, map[int]uint64{10: 717, 24: 1 << 20}), watts: new(717.0), joules: new(16.0)},
-		{name: "MI300X, 1.5", data: table(328, 1, 5, map[int]uint64{10: 140, 56: 65536}), watts: new(140.0), joules: new(1.0)},
-		{name: "RDNA, unit of energy unknown", data: table(120, 1, 3, map[int]uint64{22: 30, 24: 99, 112: 0}), gfx: "gfx1030", watts: new(30.0), throttle: []string{}},
+		{
+			name: "MI300X, 1.4", data: table(288, 1, 4, map[int]uint64{10: 717, 24: 1 << 20}), watts: new(717.0),
+			joules: new(16.0),
+		},
+		{
+			name: "MI300X, 1.5", data: table(328, 1, 5, map[int]uint64{10: 140, 56: 65536}), watts: new(140.0),
+			joules: new(1.0),
+		},
+		{
+			name: "RDNA, unit of energy unknown", data: table(120, 1, 3, map[int]uint64{22: 30, 24: 99, 112: 0}),
+			gfx: "gfx1030", watts: new(30.0), throttle: []string{},
+		},
 		{name: "bits that nobody knows", data: table(120, 1, 3, map[int]uint64{112: 1 << 60})},
-		{name: "APU, hot", data: table(128, 2, 2, map[int]uint64{120: 1 << 36}), throttle: []string{results.ThrottleThermal}},
+		{
+			name: "APU, hot", data: table(128, 2, 2, map[int]uint64{120: 1 << 36}),
+			throttle: []string{results.ThrottleThermal},
+		},
 		{name: "energy that does not count", data: table(288, 1, 4, map[int]uint64{10: 0, 24: 0})},
 		{name: "cut short", data: table(288, 1, 4, nil)[:100], err: "version 1.4 has 100 bytes"},
 		{name: "another 1.6 than Linux has", data: table(368, 1, 6, nil), err: "says 368, not 1664"},
@@ -276,7 +309,10 @@ func TestAMDTable(t *testing.T) {
 		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.err)
 		}
-		if diff := cmp.Diff([]any{test.watts, test.joules, test.throttle}, []any{got.powerW, got.energyJ, got.throttle}); diff != "" {
+		if diff := cmp.Diff([]any{test.watts, test.joules, test.throttle}, []any{
+			got.powerW, got.energyJ,
+			got.throttle,
+		}); diff != "" {
 			t.Errorf("%s differs (-want +got):\n%s", test.name, diff)
 		}
 	}
@@ -307,12 +343,16 @@ func TestResidency(t *testing.T) {
 }
 
 func FuzzAMDTable(f *testing.F) {
-	for _, seed := range []string{table(328, 1, 5, map[int]uint64{10: 140, 56: 65536}), table(120, 1, 3, nil), table(264, 3, 0, nil), "", "\x04\x00\x01\x09"} {
+	for _, seed := range []string{
+		table(328, 1, 5, map[int]uint64{10: 140, 56: 65536}), table(120, 1, 3, nil),
+		table(264, 3, 0, nil), "", "\x04\x00\x01\x09",
+	} {
 		f.Add([]byte(seed), "gfx90a")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, gfx string) {
 		table, err := parseMetricsTable(data, gfx)
-		if err != nil && (table.powerW != nil || table.energyJ != nil || table.throttle != nil || table.residency != nil) {
+		if err != nil && (table.powerW != nil || table.energyJ != nil || table.throttle != nil ||
+			table.residency != nil) {
 			t.Errorf("values beside the error %v", err)
 		}
 		for _, v := range []*float64{table.powerW, table.energyJ} {
@@ -327,7 +367,8 @@ func FuzzAMDTable(f *testing.F) {
 func FuzzKFDProperties(f *testing.F) {
 	f.Add("cpu_cores_count 96\nsimd_count 0\nlocation_id 0\n")
 	f.Add("simd_count 1216\nlocation_id 1280\ndomain 0\ngfx_target_version 90402\nunique_id 255\n")
-	f.Add("simd_count 18446744073709551615\nlocation_id 18446744073709551615\ngfx_target_version 18446744073709551615\n")
+	f.Add(
+		"simd_count 18446744073709551615\nlocation_id 18446744073709551615\ngfx_target_version 18446744073709551615\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		node := newKFDNode(parseProperties(text))
 		if address := node.pci; len(address) < len("0000:00:00.0") || address != device.NormalPCI(address) {
@@ -371,7 +412,8 @@ func TestSysfsOpensOnce(t *testing.T) {
 	before := readOnce(t, sampler)
 	moved := filepath.Join(filepath.Dir(machine.Root()), "moved")
 	rename(t, filepath.Join(machine.Root(), "sys"), moved)
-	if diff := cmp.Diff(before, readOnce(t, sampler), cmpopts.IgnoreFields(results.GPUReading{}, "Throttle")); diff != "" {
+	if diff := cmp.Diff(before, readOnce(t, sampler), cmpopts.IgnoreFields(results.GPUReading{},
+		"Throttle")); diff != "" {
 		t.Errorf("a reading opened files anew (-before +after):\n%s", diff)
 	}
 }

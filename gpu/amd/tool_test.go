@@ -37,7 +37,10 @@ func TestToolFails(t *testing.T) {
 		lost               bool
 	}{
 		{"exit code, said on stdout", `echo "ERROR: no driver"; exit 9`, "exit status 9: ERROR: no driver", false},
-		{"exit code, said by Python", `printf 'Traceback\nTypeError: bad\n' >&2; exit 1`, "exit status 1: TypeError: bad", false},
+		{
+			"exit code, said by Python", `printf 'Traceback\nTypeError: bad\n' >&2; exit 1`,
+			"exit status 1: TypeError: bad", false,
+		},
 		{"signal", `kill -SEGV $$`, "signal: segmentation fault", true},
 		{"nothing said", `echo`, "gave no output for list --json", true},
 	}

@@ -32,11 +32,15 @@ case "$*" in
 esac`})
 	return fakegpu.Tree(t, fakegpu.Join(
 		fakegpu.Card(1, "0000:05:00.0", map[string]string{
-			"vendor": "0x1002", "mem_info_vram_total": "206141652992", "mem_info_vram_used": "298647552", "unique_id": "a1b2c3d4e5f60718",
-			"serial_number": "692251001234", "gpu_busy_percent": "7", "hwmon/hwmon3/power1_average": "140000000", "hwmon/hwmon3/temp1_input": "38000",
+			"vendor": "0x1002", "mem_info_vram_total": "206141652992", "mem_info_vram_used": "298647552",
+			"unique_id":     "a1b2c3d4e5f60718",
+			"serial_number": "692251001234", "gpu_busy_percent": "7", "hwmon/hwmon3/power1_average": "140000000",
+			"hwmon/hwmon3/temp1_input": "38000",
 		}),
 		map[string]string{"sys/devices/pci0000:00/0000:05:00.0/gpu_metrics": "\x80\x00\x01\x03\xff\xff\x00"},
-		fakegpu.Node(1, "simd_count 1216\nlocation_id 1280\ndomain 0\ngfx_target_version 90402\nunique_id 11651590505119483672\n", ""),
+		fakegpu.Node(1,
+			"simd_count 1216\nlocation_id 1280\ndomain 0\ngfx_target_version 90402\nunique_id 11651590505119483672\n",
+			""),
 	))
 }
 
@@ -52,12 +56,16 @@ func TestCapture(t *testing.T) {
 			t.Errorf("missing = %q, want %s among it", got.Missing, tool)
 		}
 	}
-	if want := []string{"UUID: 1", "name of a user: 1", "serial number: 1", "unique id: 1"}; !slices.Equal(got.Removed, want) {
+	if want := []string{"UUID: 1", "name of a user: 1", "serial number: 1", "unique id: 1"}; !slices.Equal(got.Removed,
+		want) {
 		t.Errorf("removed = %q, want %q", got.Removed, want)
 	}
 	all := readFolder(t, folder)
 	for name, data := range all {
-		for _, secret := range []string{"5a1c9f3e", "44445555", "a1b2c3d4e5f60718", "A1B2C3D4", "11651590505119483672", "1652922013245", "692251001234", "alice"} {
+		for _, secret := range []string{
+			"5a1c9f3e", "44445555", "a1b2c3d4e5f60718", "A1B2C3D4", "11651590505119483672",
+			"1652922013245", "692251001234", "alice",
+		} {
 			if bytes.Contains(data, []byte(secret)) {
 				t.Errorf("%s holds %q:\n%s", name, secret, data)
 			}
@@ -66,7 +74,8 @@ func TestCapture(t *testing.T) {
 	if got := string(all["files/sys/devices/pci0000:00/0000:05:00.0/gpu_metrics"]); got != "\x80\x00\x01\x03\xff\xff\x00" {
 		t.Errorf("gpu_metrics = %q, want the same bytes", got)
 	}
-	if got := string(all["nvidia-smi/compute-apps.stdout"]); !strings.Contains(got, "GPU-00000001-0000-0000-0000-000000000001, 7, /home/user/venv/python, 90 MiB") {
+	if got := string(all["nvidia-smi/compute-apps.stdout"]); !strings.Contains(got,
+		"GPU-00000001-0000-0000-0000-000000000001, 7, /home/user/venv/python, 90 MiB") {
 		t.Errorf("compute-apps = %q", got)
 	}
 	var index Index
@@ -123,7 +132,8 @@ func TestCaptureOfNothing(t *testing.T) {
 	if err != nil || len(got.Commands)+len(got.Files)+len(got.Readings) != 0 || len(got.Missing) != 4 {
 		t.Errorf("Capture of nothing = %s, %v", fakegpu.JSON(t, got), err)
 	}
-	if _, err := Write(t.Context(), device.Options{Root: t.TempDir()}, folder); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := Write(t.Context(), device.Options{Root: t.TempDir()}, folder); err == nil ||
+		!strings.Contains(err.Error(), "not empty") {
 		t.Errorf("Capture into a full folder: error %v", err)
 	}
 }
@@ -154,7 +164,10 @@ func TestReplacer(t *testing.T) {
 		{"GPU-a1b2c3d4e5f60718 and A1B2C3D4E5F60718", "GPU-0000000000000001 and 0000000000000001"},
 		{"unique_id 11651590505119483672\nsize 12", "unique_id 1\nsize 12"},
 		{"unique_id 0\n", "unique_id 0\n"},
-		{"Serial Number                         : 1652922013245\n", "Serial Number                         : 0000000000001\n"},
+		{
+			"Serial Number                         : 1652922013245\n",
+			"Serial Number                         : 0000000000001\n",
+		},
 		{"/home/alice/x /home/user/y", "/home/user/x /home/user/y"},
 		{"GPU-00000000-0000-0000-0000-000000000000", "GPU-00000000-0000-0000-0000-000000000000"},
 	}
@@ -177,7 +190,8 @@ func FuzzReplacer(f *testing.F) {
 		found := uuidPattern.FindAllString(text, -1)
 		out := string(newReplacer(map[string][]byte{"a": []byte(text)}).replace([]byte(text)))
 		for _, uuid := range found {
-			if strings.Trim(uuid, "0-") != "" && !strings.HasSuffix(uuid, "-0000-0000-0000-00000000000"+uuid[len(uuid)-1:]) && strings.Contains(out, uuid) {
+			if strings.Trim(uuid, "0-") != "" && !strings.HasSuffix(uuid, "-0000-0000-0000-00000000000"+
+				uuid[len(uuid)-1:]) && strings.Contains(out, uuid) {
 				t.Errorf("%q survives in %q", uuid, out)
 			}
 		}

@@ -31,8 +31,10 @@ func TestLostGPU(t *testing.T) {
 	for _, exit := range []int{0, 255} {
 		fakegpu.Tools(t, map[string]string{"nvidia-smi": lostSMI(exit)})
 		devices, notes, err := SMIDevices(t.Context(), nil)
-		if err != nil || len(devices) != 2 || len(notes) != 1 || !strings.Contains(notes[0], "Unable to determine the device handle for GPU0000:CF:00.0") {
-			t.Fatalf("exit %d: devices %s, notes %q, %v, want two and a note", exit, fakegpu.JSON(t, devices), notes, err)
+		if err != nil || len(devices) != 2 || len(notes) != 1 || !strings.Contains(notes[0],
+			"Unable to determine the device handle for GPU0000:CF:00.0") {
+			t.Fatalf("exit %d: devices %s, notes %q, %v, want two and a note", exit, fakegpu.JSON(t, devices), notes,
+				err)
 		}
 
 		// The header stands before each round here: it is no row.

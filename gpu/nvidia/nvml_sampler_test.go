@@ -138,15 +138,20 @@ func sessionOf(gpu *fakeGPU, missing ...string) *nvmlSession {
 
 func TestNVMLReading(t *testing.T) {
 	whole := results.GPUReading{
-		Device: "GPU-1", VRAMUsedBytes: new(int64(2 << 30)), PowerW: new(625.68), PowerKind: "instant", EnergyJ: new(5000.5),
-		Busy: new(1.0), MemoryBusy: new(0.11), CoreHz: new(1980e6), MemoryHz: new(2619e6), EdgeC: new(59.0), MemoryC: new(54.0),
+		Device: "GPU-1", VRAMUsedBytes: new(int64(2 << 30)), PowerW: new(625.68), PowerKind: "instant",
+		EnergyJ: new(5000.5),
+		Busy:    new(1.0), MemoryBusy: new(0.11), CoreHz: new(1980e6), MemoryHz: new(2619e6), EdgeC: new(59.0),
+		MemoryC:     new(54.0),
 		PowerLimitW: new(700.0), Throttle: []string{results.ThrottlePower},
 	}
 	average := whole
 	average.PowerW, average.PowerKind, average.MemoryC = new(631.95), "average", nil
 	old := average
 	old.VRAMUsedBytes, old.PowerKind, old.Throttle = new(int64(3<<30)), "", []string{results.ThrottleThermal}
-	fields := map[uint32]nvml.FieldValue{nvml.FI_DEV_POWER_INSTANT: uintField(625680), nvml.FI_DEV_MEMORY_TEMP: uintField(54)}
+	fields := map[uint32]nvml.FieldValue{
+		nvml.FI_DEV_POWER_INSTANT: uintField(625680),
+		nvml.FI_DEV_MEMORY_TEMP:   uintField(54),
+	}
 	tests := []struct {
 		name    string
 		gpu     fakeGPU
@@ -159,21 +164,37 @@ func TestNVMLReading(t *testing.T) {
 			"nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetFieldValues",
 			"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCudaComputeCapability",
 		}, old},
-		{"another version of the struct", fakeGPU{v2: nvml.ERROR_ARGUMENT_VERSION_MISMATCH}, nil, func() results.GPUReading {
-			r := average
-			r.VRAMUsedBytes = new(int64(3 << 30))
-			return r
-		}()},
+		{
+			"another version of the struct",
+			fakeGPU{v2: nvml.ERROR_ARGUMENT_VERSION_MISMATCH},
+			nil,
+			func() results.GPUReading {
+				r := average
+				r.VRAMUsedBytes = new(int64(3 << 30))
+				return r
+			}(),
+		},
 		{"unified memory", fakeGPU{v2: nvml.ERROR_NOT_SUPPORTED}, nil, func() results.GPUReading {
 			r := average
 			r.VRAMUsedBytes = nil
 			return r
 		}()},
-		{"nothing supported", fakeGPU{code: nvml.ERROR_NOT_SUPPORTED, v2: nvml.ERROR_NOT_SUPPORTED}, nil, results.GPUReading{Device: "GPU-1"}},
-		{"no symbol but the oldest", fakeGPU{}, slices.Collect(maps.Keys(nvmlReadSymbols())), results.GPUReading{Device: "GPU-1", VRAMUsedBytes: new(int64(3 << 30))}},
+		{
+			"nothing supported",
+			fakeGPU{code: nvml.ERROR_NOT_SUPPORTED, v2: nvml.ERROR_NOT_SUPPORTED},
+			nil,
+			results.GPUReading{Device: "GPU-1"},
+		},
+		{
+			"no symbol but the oldest",
+			fakeGPU{},
+			slices.Collect(maps.Keys(nvmlReadSymbols())),
+			results.GPUReading{Device: "GPU-1", VRAMUsedBytes: new(int64(3 << 30))},
+		},
 	}
 	for _, test := range tests {
-		sampler := newNVMLSamplerOf(sessionOf(&test.gpu, test.missing...), []device.Device{{Vendor: device.NVIDIA, UUID: "GPU-1"}})
+		sampler := newNVMLSamplerOf(sessionOf(&test.gpu, test.missing...),
+			[]device.Device{{Vendor: device.NVIDIA, UUID: "GPU-1"}})
 		readings, err := sampler.Read(t.Context())
 		if err != nil || len(readings) != 1 {
 			t.Errorf("%s: Read = %v, %v, want one reading", test.name, readings, err)
@@ -190,7 +211,8 @@ func TestNVMLReading(t *testing.T) {
 
 func TestNVMLLostGPU(t *testing.T) {
 	sampler := newNVMLSamplerOf(sessionOf(&fakeGPU{code: nvml.ERROR_GPU_IS_LOST}), nil)
-	if readings, err := sampler.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "the GPU is lost (error 15)") {
+	if readings, err := sampler.Read(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"the GPU is lost (error 15)") {
 		t.Errorf("Read of a lost GPU = %v, %v, want an error", readings, err)
 	}
 }
@@ -200,7 +222,8 @@ func TestNVMLFacts(t *testing.T) {
 	gpu := &fakeGPU{mig: []nvml.Device{part}}
 	has := sessionOf(gpu).has
 	want := &device.Facts{
-		VBIOS: new("96.00.89"), Architecture: new("sm_90"), PowerLimitW: new(700.0), PowerDefaultW: new(700.0), PowerMinW: new(200.0), PowerMaxW: new(700.0),
+		VBIOS: new("96.00.89"), Architecture: new("sm_90"), PowerLimitW: new(700.0), PowerDefaultW: new(700.0),
+		PowerMinW: new(200.0), PowerMaxW: new(700.0),
 		ECC: new(false), ComputeMode: new("exclusive-process"), MIG: new(true), Persistence: new(true),
 	}
 	if diff := cmp.Diff(want, nvmlFacts(has, gpu)); diff != "" {
@@ -226,16 +249,24 @@ func TestNVMLFacts(t *testing.T) {
 // garbles, is a holder without a number.
 func TestNVMLProcesses(t *testing.T) {
 	gpu := &fakeGPU{running: []nvml.ProcessInfo{
-		{Pid: 11, UsedGpuMemory: 5 << 30}, {Pid: 12, UsedGpuMemory: math.MaxUint64}, {Pid: 13, UsedGpuMemory: 1 << 50}, {Pid: 0, UsedGpuMemory: 7},
+		{Pid: 11, UsedGpuMemory: 5 << 30},
+		{Pid: 12, UsedGpuMemory: math.MaxUint64},
+		{Pid: 13, UsedGpuMemory: 1 << 50},
+		{Pid: 0, UsedGpuMemory: 7},
 	}}
 	session := sessionOf(gpu)
 	got, err := nvmlProcesses(session.has, newNVMLSamplerOf(session, nil).gpus[0])
-	want := []results.GPUHolder{{PID: 11, Device: "GPU-1", Bytes: new(int64(5 << 30))}, {PID: 12, Device: "GPU-1"}, {PID: 13, Device: "GPU-1"}}
+	want := []results.GPUHolder{
+		{PID: 11, Device: "GPU-1", Bytes: new(int64(5 << 30))},
+		{PID: 12, Device: "GPU-1"},
+		{PID: 13, Device: "GPU-1"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("nvmlProcesses differs, error %v (-want +got):\n%s", err, diff)
 	}
 	gpu.code = nvml.ERROR_NO_PERMISSION
-	if _, err := nvmlProcesses(session.has, newNVMLSamplerOf(session, nil).gpus[0]); err == nil || !strings.Contains(err.Error(), "no permission") {
+	if _, err := nvmlProcesses(session.has, newNVMLSamplerOf(session, nil).gpus[0]); err == nil ||
+		!strings.Contains(err.Error(), "no permission") {
 		t.Errorf("nvmlProcesses without permission: error %v", err)
 	}
 }

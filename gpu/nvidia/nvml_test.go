@@ -30,7 +30,10 @@ func TestNVMLDevice(t *testing.T) {
 		code nvml.Return
 		want device.Device
 	}{
-		{nvml.SUCCESS, device.Device{Index: 3, Vendor: device.NVIDIA, Name: "NVIDIA H200", UUID: "GPU-1", PCI: "0000:c1:01.0", VRAMBytes: new(int64(143771 << 20))}},
+		{nvml.SUCCESS, device.Device{
+			Index: 3, Vendor: device.NVIDIA, Name: "NVIDIA H200", UUID: "GPU-1",
+			PCI: "0000:c1:01.0", VRAMBytes: new(int64(143771 << 20)),
+		}},
 		{nvml.ERROR_NOT_SUPPORTED, device.Device{Index: 3, Vendor: device.NVIDIA, Unified: true}},
 		{nvml.ERROR_NO_PERMISSION, device.Device{Index: 3, Vendor: device.NVIDIA}},
 	}

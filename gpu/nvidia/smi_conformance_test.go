@@ -76,7 +76,8 @@ func replayNVIDIAList(t *testing.T, capture string) fakegpu.Outcome {
 	addParts(devices, parseSMIList(data))
 	var got fakegpu.Outcome
 	for _, part := range devices[0].Parts {
-		got.Notes = append(got.Notes, fmt.Sprintf("part %d of %s: %s, %s", part.Index, devices[0].ID(), part.Name, part.UUID))
+		got.Notes = append(got.Notes, fmt.Sprintf("part %d of %s: %s, %s", part.Index, devices[0].ID(),
+			part.Name, part.UUID))
 	}
 	return got
 }

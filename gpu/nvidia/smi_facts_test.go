@@ -20,7 +20,8 @@ func TestSMIFacts(t *testing.T) {
 		case argv[1] == "-L":
 			return []byte(capture(t, "nvidia-smi-h100-mig-590.48.01-L.txt")), nil
 		case strings.HasPrefix(argv[1], "--query-gpu="):
-			return []byte("index, vbios_version, compute_cap, enforced.power.limit [W], power.min_limit [W], ecc.mode.current, compute_mode, mig.mode.current, persistence_mode\n" +
+			return []byte("index, vbios_version, compute_cap, enforced.power.limit [W], power.min_limit [W], " +
+				"ecc.mode.current, compute_mode, mig.mode.current, persistence_mode\n" +
 				"0, 96.00.89.00.01, 9.0, 700.00 W, [N/A], Enabled, Exclusive_Process, Enabled, Disabled\n"), nil
 		}
 		return nil, errors.New("exit status 2")
@@ -37,7 +38,8 @@ func TestSMIFacts(t *testing.T) {
 	if diff := cmp.Diff(want, devices[0].Facts); diff != "" {
 		t.Errorf("facts differ (-want +got):\n%s", diff)
 	}
-	if parts := devices[0].Parts; len(parts) != 4 || parts[1].Name != "2g.20gb" || parts[1].Index != 1 || parts[1].UUID != "MIG-00000001-0000-0000-0000-000000000001" {
+	if parts := devices[0].Parts; len(parts) != 4 || parts[1].Name != "2g.20gb" || parts[1].Index != 1 ||
+		parts[1].UUID != "MIG-00000001-0000-0000-0000-000000000001" {
 		t.Errorf("parts = %s", fakegpu.JSON(t, parts))
 	}
 }

@@ -53,7 +53,10 @@ func TestSMIHelpFields(t *testing.T) {
 func TestSMIFields(t *testing.T) {
 	wanted := []string{"index", "power.draw.instant", "power.draw", "clocks_event_reasons.active"}
 	run := func(_ context.Context, argv []string) ([]byte, error) { return []byte(helpGPU), nil }
-	if got, want := smiFields(t.Context(), run, wanted), []string{"index", "power.draw", "clocks_throttle_reasons.active"}; !slices.Equal(got, want) {
+	if got, want := smiFields(t.Context(), run, wanted), []string{
+		"index", "power.draw",
+		"clocks_throttle_reasons.active",
+	}; !slices.Equal(got, want) {
 		t.Errorf("smiFields = %q, want %q", got, want)
 	}
 	refuse := func(_ context.Context, argv []string) ([]byte, error) {
@@ -72,7 +75,8 @@ func TestSMIAskDropsUnknownFields(t *testing.T) {
 		queries++
 		for field := range strings.SplitSeq(strings.TrimPrefix(argv[1], "--query-gpu="), ",") {
 			if field == "power.draw.instant" || field == "clocks_event_reasons.active" {
-				return []byte(fmt.Sprintf("Field %q is not a valid field to query.\n", field)), errors.New("exit status 2")
+				return []byte(fmt.Sprintf("Field %q is not a valid field to query.\n", field)),
+					errors.New("exit status 2")
 			}
 		}
 		return []byte("index, power.draw [W], clocks_throttle_reasons.active\n0, 61.50 W, 0x0000000000000004\n"), nil
@@ -91,7 +95,8 @@ func TestSMIAskDropsUnknownFields(t *testing.T) {
 		t.Fatalf("Read = %v, %v, want one reading", readings, err)
 	}
 	got := readings[0]
-	if got.Device != "GPU-1" || got.PowerW == nil || *got.PowerW != 61.5 || !slices.Equal(got.Throttle, []string{results.ThrottlePower}) {
+	if got.Device != "GPU-1" || got.PowerW == nil || *got.PowerW != 61.5 || !slices.Equal(got.Throttle,
+		[]string{results.ThrottlePower}) {
 		t.Errorf("reading = %s", fakegpu.JSON(t, got))
 	}
 	if queries != 3 {
@@ -108,7 +113,10 @@ func TestSMIErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"), "exit status 9: NVIDIA-SMI has failed because"},
+		{
+			capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"),
+			"exit status 9: NVIDIA-SMI has failed because",
+		},
 		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is not a table"},
 		{"", nil, "it printed nothing"},
 		{"index, uuid\n0\n", nil, "is not a row of 2 cells"},
@@ -126,8 +134,14 @@ func TestSMIPower(t *testing.T) {
 		header, row string
 		watts, kind string
 	}{
-		{"power.draw.instant [W], power.draw.average [W], power.draw [W]", "625.68 W, 631.95 W, 631.95 W", "625.68", "instant"},
-		{"power.draw.instant [W], power.draw.average [W], power.draw [W]", "[N/A], 631.95 W, 631.95 W", "631.95", "average"},
+		{
+			"power.draw.instant [W], power.draw.average [W], power.draw [W]", "625.68 W, 631.95 W, 631.95 W",
+			"625.68", "instant",
+		},
+		{
+			"power.draw.instant [W], power.draw.average [W], power.draw [W]", "[N/A], 631.95 W, 631.95 W",
+			"631.95", "average",
+		},
 		{"power.draw.average [W], power.draw [W]", "[N/A], 39.32 W", "39.32", ""},
 		{"power.draw [W], compute_cap", "39.32 W, 7.5", "39.32", "instant"},
 		{"power.draw [W], compute_cap", "60.00 W, 8.0", "60", "instant"},
@@ -198,7 +212,10 @@ done
 
 func TestSMIStream(t *testing.T) {
 	fakegpu.Tools(t, map[string]string{"nvidia-smi": streamingSMI})
-	devices := []device.Device{{Index: 0, Vendor: device.NVIDIA, UUID: "GPU-a"}, {Index: 1, Vendor: device.NVIDIA, UUID: "GPU-b"}}
+	devices := []device.Device{{Index: 0, Vendor: device.NVIDIA, UUID: "GPU-a"}, {
+		Index: 1, Vendor: device.NVIDIA,
+		UUID: "GPU-b",
+	}}
 	sampler, err := NewSMISampler(device.Options{}, devices)
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +287,8 @@ func TestSMIRounds(t *testing.T) {
 	r := smiRounds{began: began, last: -1, emit: func(round []device.Reading) {
 		var words []string
 		for _, reading := range round {
-			words = append(words, fmt.Sprintf("%s %.0f W at %v", reading.Device, *reading.PowerW, reading.At.Sub(began)))
+			words = append(words, fmt.Sprintf("%s %.0f W at %v", reading.Device, *reading.PowerW,
+				reading.At.Sub(began)))
 		}
 		rounds = append(rounds, words)
 	}}

@@ -40,12 +40,24 @@ func project(t *testing.T, text string) string {
 func TestParseSMICaptures(t *testing.T) {
 	uuid := "GPU-00000000-0000-0000-0000-000000000000" // as masked by those who published the captures
 	tests := map[string]device.Device{
-		"nvidia-smi-h100-590.48.01-idle.csv":                   {Name: "NVIDIA H100 80GB HBM3", PCI: "0000:00:09.0", VRAMBytes: new(int64(81559 << 20))},
-		"nvidia-smi-h100-mig-590.48.01-idle.csv":               {Name: "NVIDIA H100 80GB HBM3", PCI: "0000:00:09.0", VRAMBytes: new(int64(81559 << 20))},
-		"nvidia-smi-h200-590.48.01-idle.csv":                   {Name: "NVIDIA H200", PCI: "0000:83:00.0", VRAMBytes: new(int64(143771 << 20))},
-		"nvidia-smi-rtx2080super-windows-wddm-610.62-idle.csv": {Name: "NVIDIA GeForce RTX 2080 SUPER", PCI: "0000:0c:00.0", VRAMBytes: new(int64(8192 << 20))},
-		"nvidia-smi-l40s-595.80-load.csv":                      {Name: "NVIDIA L40S"},
-		"nvidia-smi-rtx4080super-595.71.05-idle.csv":           {Name: "NVIDIA GeForce RTX 4080 SUPER"},
+		"nvidia-smi-h100-590.48.01-idle.csv": {
+			Name: "NVIDIA H100 80GB HBM3", PCI: "0000:00:09.0",
+			VRAMBytes: new(int64(81559 << 20)),
+		},
+		"nvidia-smi-h100-mig-590.48.01-idle.csv": {
+			Name: "NVIDIA H100 80GB HBM3", PCI: "0000:00:09.0",
+			VRAMBytes: new(int64(81559 << 20)),
+		},
+		"nvidia-smi-h200-590.48.01-idle.csv": {
+			Name: "NVIDIA H200", PCI: "0000:83:00.0",
+			VRAMBytes: new(int64(143771 << 20)),
+		},
+		"nvidia-smi-rtx2080super-windows-wddm-610.62-idle.csv": {
+			Name: "NVIDIA GeForce RTX 2080 SUPER",
+			PCI:  "0000:0c:00.0", VRAMBytes: new(int64(8192 << 20)),
+		},
+		"nvidia-smi-l40s-595.80-load.csv":            {Name: "NVIDIA L40S"},
+		"nvidia-smi-rtx4080super-595.71.05-idle.csv": {Name: "NVIDIA GeForce RTX 4080 SUPER"},
 	}
 	for name, want := range tests {
 		devices, _, err := parseSMI([]byte(project(t, capture(t, name))))
@@ -73,12 +85,18 @@ func TestParseSMI(t *testing.T) {
 		{"nothing", "\n", nil, ""},
 		{
 			"unified memory", "0, GPU-a, NVIDIA GB10, 0000000F:01:00.0, [N/A]\n",
-			[]device.Device{{Vendor: device.NVIDIA, Unified: true, UUID: "GPU-a", Name: "NVIDIA GB10", PCI: "000f:01:00.0"}},
+			[]device.Device{{
+				Vendor: device.NVIDIA, Unified: true, UUID: "GPU-a", Name: "NVIDIA GB10",
+				PCI: "000f:01:00.0",
+			}},
 			"",
 		},
 		{
 			"comma in the name", "0, GPU-a, Card, special, 00000000:01:00.0, 10\r\n",
-			[]device.Device{{Vendor: device.NVIDIA, UUID: "GPU-a", Name: "Card, special", PCI: "0000:01:00.0", VRAMBytes: new(int64(10 << 20))}},
+			[]device.Device{{
+				Vendor: device.NVIDIA, UUID: "GPU-a", Name: "Card, special", PCI: "0000:01:00.0",
+				VRAMBytes: new(int64(10 << 20)),
+			}},
 			"",
 		},
 		{

@@ -15,7 +15,10 @@ func TestStepsAreToldOnce(t *testing.T) {
 	step := func(id string, attempt int, verdict results.Verdict, failure *results.Failure) results.Step {
 		return results.Step{
 			State: results.StepDone, Attempt: attempt,
-			Result: &results.Result{Step: results.StepRef{ID: id, Attempt: attempt}, Verdict: verdict, Failure: failure},
+			Result: &results.Result{
+				Step: results.StepRef{ID: id, Attempt: attempt}, Verdict: verdict,
+				Failure: failure,
+			},
 		}
 	}
 	run := &results.Run{Steps: []results.Step{

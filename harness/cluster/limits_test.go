@@ -15,7 +15,8 @@ import (
 func TestStuck(t *testing.T) {
 	finished := results.Event{Kind: results.StepFinished, Step: "a", Verdict: results.OK}
 	cut := results.Event{
-		Kind: results.StepFinished, Step: "a", Verdict: results.Failed, Failure: results.Failf(results.FailInterrupted, "time"),
+		Kind: results.StepFinished, Step: "a", Verdict: results.Failed,
+		Failure: results.Failf(results.FailInterrupted, "time"),
 	}
 	for _, c := range []struct {
 		name   string
@@ -60,7 +61,8 @@ func TestStepsLongerThanTheirJob(t *testing.T) {
 		{Variant: "long", EstimateS: 120, Steps: []plan.Step{{EstimateS: 60}, {EstimateS: 480}}},
 	}}
 	got := tooLong(sc, p)
-	if len(got) != 1 || !strings.Contains(got[0], "variant long: a server start and one step are estimated to take 10m0s, and a job has 9m0s") {
+	if len(got) != 1 || !strings.Contains(got[0],
+		"variant long: a server start and one step are estimated to take 10m0s, and a job has 9m0s") {
 		t.Errorf("tooLong = %q, want the long variant alone", got)
 	}
 	sc.Slurm.Time = 0

@@ -47,7 +47,8 @@ func TestBadNodes(t *testing.T) {
 						t.Fatal(err)
 					}
 					at = at.Add(time.Second)
-					_ = os.Chtimes(filepath.Join(nodeDir(run, name), file), at, at) // nothing where the name was refused
+					// nothing where the name was refused
+					_ = os.Chtimes(filepath.Join(nodeDir(run, name), file), at, at)
 				}
 			}
 
@@ -67,9 +68,16 @@ func TestBadNodes(t *testing.T) {
 // Jobs that have left the queue with steps left are noted once, and not those that
 // the user took out of it.
 func TestLostJobs(t *testing.T) {
-	groups := []results.Group{{ID: "g001", Steps: []string{"a"}}, {ID: "g002", Steps: []string{"b"}}, {ID: "g003", Steps: []string{"c"}}}
+	groups := []results.Group{
+		{ID: "g001", Steps: []string{"a"}},
+		{ID: "g002", Steps: []string{"b"}},
+		{ID: "g003", Steps: []string{"c"}},
+	}
 	step := func(id string, state results.StepState, verdict results.Verdict, f *results.Failure) results.Step {
-		return results.Step{State: state, Result: &results.Result{Step: results.StepRef{ID: id}, Verdict: verdict, Failure: f}}
+		return results.Step{State: state, Result: &results.Result{
+			Step:    results.StepRef{ID: id},
+			Verdict: verdict, Failure: f,
+		}}
 	}
 	run := &results.Run{
 		Manifest: results.Manifest{Groups: groups},
@@ -78,7 +86,10 @@ func TestLostJobs(t *testing.T) {
 			step("b", results.StepDone, results.Failed, results.Failf(results.FailInterrupted, "time")),
 			step("c", results.StepPending, results.NotRun, results.Failf(results.FailInterrupted, "not yet")),
 		},
-		Events: []results.Event{{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: "7", Groups: []string{"g001", "g002", "g003"}}}},
+		Events: []results.Event{{Kind: results.JobsSubmitted, Jobs: &results.Submission{
+			Array:  "7",
+			Groups: []string{"g001", "g002", "g003"},
+		}}},
 	}
 	lost := func() string {
 		var names []string
@@ -96,7 +107,10 @@ func TestLostJobs(t *testing.T) {
 	if got := lost(); got != "" {
 		t.Errorf("lost = %q after it was noted", got)
 	}
-	run.Events = append(run.Events, results.Event{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: "8", Groups: []string{"g002"}}})
+	run.Events = append(run.Events, results.Event{Kind: results.JobsSubmitted, Jobs: &results.Submission{
+		Array:  "8",
+		Groups: []string{"g002"},
+	}})
 	if got := lost(); got != "g002" {
 		t.Errorf("lost = %q, want the job of the second array", got)
 	}

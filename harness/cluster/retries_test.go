@@ -65,8 +65,10 @@ func TestRetriesAreThoseOfTheSubmission(t *testing.T) {
 // were not needed and other groups are open.
 func TestLeftLeavesOutGroupsThatAreDone(t *testing.T) {
 	run := &results.Run{
-		Steps:     []results.Step{step("a1", 1, results.OK, ""), step("b1", 1, results.NotRun, results.FailInterrupted)},
-		NotNeeded: []results.Step{step("a2", 0, results.NotRun, results.FailPruned), step("b2", 0, results.NotRun, results.FailPruned)},
+		Steps: []results.Step{step("a1", 1, results.OK, ""), step("b1", 1, results.NotRun,
+			results.FailInterrupted)},
+		NotNeeded: []results.Step{step("a2", 0, results.NotRun, results.FailPruned), step("b2", 0, results.NotRun,
+			results.FailPruned)},
 	}
 	run.Manifest.Groups = []results.Group{
 		{ID: "g001", Steps: []string{"a1", "a2"}}, {ID: "g002", Steps: []string{"b1", "b2"}},

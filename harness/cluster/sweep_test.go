@@ -27,14 +27,16 @@ func TestSweptBy(t *testing.T) {
 	} {
 		got, err := parseSweep(test.out)
 		if (err != nil) != test.fails || got.Clean() != test.clean {
-			t.Errorf("%s: parseSweep(%q) = %+v, %v, want clean %v, error %v", test.name, test.out, got, err, test.clean, test.fails)
+			t.Errorf("%s: parseSweep(%q) = %+v, %v, want clean %v, error %v", test.name, test.out, got, err,
+				test.clean, test.fails)
 		}
 	}
 }
 
 // A hurry is told to a sweep that runs, and told again until it ends.
 func TestHurryIsTold(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", `trap 'n=$((n+1)); [ $n -lt 2 ] || exit 7' USR1; echo; i=0; while [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done`)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c",
+		`trap 'n=$((n+1)); [ $n -lt 2 ] || exit 7' USR1; echo; i=0; while [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done`)
 	said, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

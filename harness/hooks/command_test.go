@@ -20,7 +20,10 @@ func sh(script string) scenarios.Hook {
 
 func newRunner(t *testing.T) *Runner {
 	t.Helper()
-	return &Runner{Environ: []string{"PATH=" + os.Getenv("PATH"), "INHERITED=yes", "BENCH_COOKIE=another", "BENCH_STEP=outer"}, Dir: t.TempDir()}
+	return &Runner{Environ: []string{
+		"PATH=" + os.Getenv("PATH"), "INHERITED=yes", "BENCH_COOKIE=another",
+		"BENCH_STEP=outer",
+	}, Dir: t.TempDir()}
 }
 
 func TestRunCommand(t *testing.T) {
@@ -33,9 +36,15 @@ func TestRunCommand(t *testing.T) {
 		{"talks", "echo one; echo two >&2", true, "one\ntwo"},
 		{"fails", "echo no such profile >&2; exit 3", false, "exit status 3: no such profile"},
 		{"killed by a signal", "kill -9 $$", false, "exit status 137"},
-		{"variables", `echo "$INHERITED $BENCH_STEP $BENCH_VARIANT"; test "$BENCH_COOKIE" != another`, true, "yes s1 a b"},
+		{
+			"variables", `echo "$INHERITED $BENCH_STEP $BENCH_VARIANT"; test "$BENCH_COOKIE" != another`, true,
+			"yes s1 a b",
+		},
 		{"stdin is empty", "cat; echo end", true, "end"},
-		{"only the last lines", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo line $i; done", true, "line 46\nline 47\nline 48\nline 49\nline 50"},
+		{
+			"only the last lines", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo line $i; done", true,
+			"line 46\nline 47\nline 48\nline 49\nline 50",
+		},
 		{"colours and carriage returns", `printf '\033[31mred\033[0m\rnext\tword\n'`, true, "red\nnext word"},
 		{"secret", "echo password is hunter22", true, "password is ***"},
 		{"no line end", "printf abc", true, "abc"},
@@ -91,9 +100,18 @@ func TestNothingOutlivesTheLimit(t *testing.T) {
 		ok           bool
 		want         string
 	}{
-		{"hangs", "echo $$ > pid; echo waiting; sleep 300", 300 * time.Millisecond, false, "killed after its time limit of 300ms: waiting"},
-		{"ignores SIGTERM", "trap '' TERM; echo $$ > pid; sleep 300; sleep 300", 300 * time.Millisecond, false, "killed after its time limit of 300ms"},
-		{"child in a session of its own", "setsid sh -c 'echo $$ > pid; exec sleep 300' & sleep 300", 500 * time.Millisecond, false, "killed after its time limit of 500ms"},
+		{
+			"hangs", "echo $$ > pid; echo waiting; sleep 300", 300 * time.Millisecond, false,
+			"killed after its time limit of 300ms: waiting",
+		},
+		{
+			"ignores SIGTERM", "trap '' TERM; echo $$ > pid; sleep 300; sleep 300", 300 * time.Millisecond, false,
+			"killed after its time limit of 300ms",
+		},
+		{
+			"child in a session of its own", "setsid sh -c 'echo $$ > pid; exec sleep 300' & sleep 300",
+			500 * time.Millisecond, false, "killed after its time limit of 500ms",
+		},
 		{"child left behind", "sleep 300 & echo $! > pid; echo done", 20 * time.Second, true, "done"},
 	} {
 		r := newRunner(t)

@@ -42,7 +42,15 @@ func TestRunHTTP(t *testing.T) {
 		want string
 		seen string
 	}{
-		{"/ok", scenarios.HTTPCall{Method: "PUT", Body: "100", Headers: map[string]scenarios.EnvValue{"X-Key": {Value: "k"}}}, true, "answer 204 No Content", "PUT /ok k 100"},
+		{
+			"/ok",
+			scenarios.HTTPCall{
+				Method: "PUT", Body: "100",
+				Headers: map[string]scenarios.EnvValue{"X-Key": {Value: "k"}},
+			},
+			true, "answer 204 No Content",
+			"PUT /ok k 100",
+		},
 		{"/bad", scenarios.HTTPCall{}, false, "answer 502 Bad Gateway: fan is broken", "GET /bad  "},
 		{"/moved", scenarios.HTTPCall{Method: "GET"}, false, "answer 302 Found", "GET /moved  "},
 		{"/hang", scenarios.HTTPCall{Method: "GET"}, false, "no answer within 400ms", "GET /hang  "},
@@ -51,7 +59,8 @@ func TestRunHTTP(t *testing.T) {
 		seen = nil
 		mu.Unlock()
 		tc.call.URL = server.URL + tc.path
-		got := newRunner(t).Run(t.Context(), scenarios.Hook{Name: "n", HTTP: tc.call, Timeout: 400 * time.Millisecond}, nil)
+		got := newRunner(t).Run(t.Context(), scenarios.Hook{Name: "n", HTTP: tc.call, Timeout: 400 * time.Millisecond},
+			nil)
 		if got.OK != tc.ok || !strings.HasPrefix(got.Message, tc.want) {
 			t.Errorf("Run(%s) = %+v, want ok %t and %q", tc.path, got, tc.ok, tc.want)
 		}
@@ -67,7 +76,10 @@ func TestRunHTTP(t *testing.T) {
 func TestHTTPErrorHidesTheAddress(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	got := newRunner(t).Run(t.Context(), scenarios.Hook{HTTP: scenarios.HTTPCall{URL: server.URL + "/secret-topic"}, Timeout: time.Second}, nil)
+	got := newRunner(t).Run(t.Context(), scenarios.Hook{
+		HTTP:    scenarios.HTTPCall{URL: server.URL + "/secret-topic"},
+		Timeout: time.Second,
+	}, nil)
 	if got.OK || strings.Contains(got.Message, "secret-topic") || !strings.Contains(got.Message, "refused") {
 		t.Errorf("Run(nobody there) = %+v, want a refusal without the address", got)
 	}

@@ -21,7 +21,10 @@ func ended() Message {
 	return Message{
 		Event: NotifyEnd, Scenario: "night", Run: "r1", Host: "box7", Folder: "/r/night/r1",
 		OK: 10, Suspect: 1, Failed: 2, NotRun: 3, Planned: 16, TookS: 3723.5,
-		Best: []string{"tp8: up to 2023.1 output tok/s (c32)"}, Causes: []string{"3 steps: deadline: no time", "2 steps: stall-timeout: no token"},
+		Best: []string{"tp8: up to 2023.1 output tok/s (c32)"}, Causes: []string{
+			"3 steps: deadline: no time",
+			"2 steps: stall-timeout: no token",
+		},
 	}
 }
 
@@ -33,19 +36,30 @@ func TestNotifyWebhook(t *testing.T) {
 		body, _ := io.ReadAll(req.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		got = append(got, request{req.Header.Get("Title"), req.Header.Get("Priority"), req.Header.Get("Content-Type"), string(body)})
+		got = append(got, request{
+			req.Header.Get("Title"), req.Header.Get("Priority"), req.Header.Get("Content-Type"),
+			string(body),
+		})
 	}))
 	defer server.Close()
-	const text = "10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\ntp8: up to 2023.1 output tok/s (c32)\n3 steps: deadline: no time\n2 steps: stall-timeout: no token\nafter 1h2m3s on box7: /r/night/r1"
+	const text = "10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\ntp8: up to 2023.1 output tok/s (c32)\n" +
+		"3 steps: deadline: no time\n2 steps: stall-timeout: no token\nafter 1h2m3s on box7: /r/night/r1"
 	for _, tc := range []struct {
 		format string
 		want   request
 	}{
 		{"ntfy", request{"bench night: finished with 2 failed, 3 not run (deadline)", "high", "", text}},
-		{"slack", request{"", "", "application/json", `{"text":"*bench night: finished with 2 failed, 3 not run (deadline)*\n` + strings.ReplaceAll(text, "\n", `\n`) + `"}`}},
+		{"slack", request{
+			"", "", "application/json",
+			`{"text":"*bench night: finished with 2 failed, 3 not run (deadline)*\n` + strings.ReplaceAll(text, "\n",
+				`\n`) + `"}`,
+		}},
 	} {
 		got = nil
-		record := newRunner(t).Notify(t.Context(), scenarios.Notify{Webhook: scenarios.EnvValue{Value: server.URL}, Format: tc.format}, ended())
+		record := newRunner(t).Notify(t.Context(), scenarios.Notify{
+			Webhook: scenarios.EnvValue{Value: server.URL},
+			Format:  tc.format,
+		}, ended())
 		if !record.OK || record.When != "notify" || record.Level != "run" || strings.Contains(record.Name, "127") {
 			t.Errorf("Notify(%s) = %+v, want ok", tc.format, record)
 		}
@@ -54,7 +68,8 @@ func TestNotifyWebhook(t *testing.T) {
 		}
 	}
 	got = nil
-	newRunner(t).Notify(t.Context(), scenarios.Notify{Webhook: scenarios.EnvValue{Value: server.URL}, Format: "json"}, ended())
+	newRunner(t).Notify(t.Context(), scenarios.Notify{Webhook: scenarios.EnvValue{Value: server.URL}, Format: "json"},
+		ended())
 	var body Message
 	if len(got) != 1 || json.Unmarshal([]byte(got[0].Body), &body) != nil {
 		t.Fatalf("Notify(json) sent %+v, want one JSON body", got)
@@ -97,7 +112,10 @@ func TestTitles(t *testing.T) {
 		{func(m *Message) { m.Failed, m.NotRun = 0, 0 }, "bench night: finished", false},
 		{func(m *Message) { m.NotRun = 0 }, "bench night: finished with 2 failed, 0 not run", true},
 		{func(m *Message) { m.Reason = "stopped by SIGINT" }, "bench night: ended early", true},
-		{func(m *Message) { m.Event, m.Step, m.Reason = NotifyFirstFailure, "tp8_c1_r1", "out of memory" }, "bench night: step tp8_c1_r1 failed", true},
+		{
+			func(m *Message) { m.Event, m.Step, m.Reason = NotifyFirstFailure, "tp8_c1_r1", "out of memory" },
+			"bench night: step tp8_c1_r1 failed", true,
+		},
 	} {
 		m := ended()
 		tc.change(&m)
@@ -118,7 +136,10 @@ func TestNotifyCommandAfterTheEnd(t *testing.T) {
 	cancel()
 	m := ended()
 	m.Reason = "server says hunter22"
-	record := r.Notify(ctx, scenarios.Notify{Command: []string{"/bin/sh", "-c", `cat > message; echo "$BENCH_EVENT" >> message; exit 4`}}, m)
+	record := r.Notify(ctx, scenarios.Notify{Command: []string{
+		"/bin/sh", "-c",
+		`cat > message; echo "$BENCH_EVENT" >> message; exit 4`,
+	}}, m)
 	if record.OK || !strings.Contains(record.Message, "exit status 4") {
 		t.Errorf("Notify(command that fails) = %+v, want its failure", record)
 	}
@@ -126,7 +147,9 @@ func TestNotifyCommandAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "bench night: ended early\n\n10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\ntp8: up to 2023.1 output tok/s (c32)\n3 steps: deadline: no time\n2 steps: stall-timeout: no token\nserver says ***\nafter 1h2m3s on box7: /r/night/r1\nend\n"
+	want := "bench night: ended early\n\n10 ok, 1 suspect, 2 failed, 3 not run of 16 steps\n" +
+		"tp8: up to 2023.1 output tok/s (c32)\n3 steps: deadline: no time\n2 steps: stall-timeout: no token\n" +
+		"server says ***\nafter 1h2m3s on box7: /r/night/r1\nend\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("stdin of the command (-want +got):\n%s", diff)
 	}

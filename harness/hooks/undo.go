@@ -38,8 +38,10 @@ func OpenUndos(events []results.Event) []Undo {
 		if e.Hook == nil || len(e.Undo) == 0 {
 			continue
 		}
-		u := Undo{Level: e.Hook.Level, Name: e.Hook.Name, Life: e.Life, Step: e.Step, Dir: e.Message, Argv: e.Undo,
-			Vars: e.Vars}
+		u := Undo{
+			Level: e.Hook.Level, Name: e.Hook.Name, Life: e.Life, Step: e.Step, Dir: e.Message, Argv: e.Undo,
+			Vars: e.Vars,
+		}
 		switch e.Kind {
 		case results.HookStarted:
 			open = append(open, u)

@@ -8,7 +8,10 @@ import (
 )
 
 func hookEvent(kind results.EventKind, name, life, step string, undo ...string) results.Event {
-	return results.Event{Kind: kind, Life: life, Step: step, Message: "/dir", Hook: &results.HookRecord{Level: "variant", Name: name}, Undo: undo}
+	return results.Event{
+		Kind: kind, Life: life, Step: step, Message: "/dir",
+		Hook: &results.HookRecord{Level: "variant", Name: name}, Undo: undo,
+	}
 }
 
 func TestOpenUndos(t *testing.T) {
@@ -20,12 +23,24 @@ func TestOpenUndos(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"no undo", []results.Event{hookEvent(started, "a", "01", "")}, ""},
-		{"two, last first", []results.Event{hookEvent(started, "a", "01", "", "x"), hookEvent(finished, "a", "01", "", "x"), hookEvent(started, "b", "01", "", "y")}, "b:y a:x"},
-		{"one undone", []results.Event{hookEvent(started, "a", "01", "", "x"), hookEvent(started, "b", "01", "", "y"), hookEvent(undone, "b", "01", "", "y")}, "a:x"},
-		{"of another life", []results.Event{hookEvent(started, "a", "01", "", "x"), hookEvent(undone, "a", "02", "", "x")}, "a:x"},
-		{"twice started, once undone", []results.Event{hookEvent(started, "a", "01", "", "x"), hookEvent(started, "a", "01", "", "x"), hookEvent(undone, "a", "01", "", "x")}, "a:x"},
+		{"two, last first", []results.Event{hookEvent(started, "a", "01", "", "x"), hookEvent(finished, "a", "01", "",
+			"x"), hookEvent(started, "b", "01", "", "y")}, "b:y a:x"},
+		{"one undone", []results.Event{
+			hookEvent(started, "a", "01", "", "x"), hookEvent(started, "b", "01", "", "y"),
+			hookEvent(undone, "b", "01", "", "y"),
+		}, "a:x"},
+		{"of another life", []results.Event{hookEvent(started, "a", "01", "", "x"), hookEvent(undone, "a", "02", "",
+			"x")}, "a:x"},
+		{"twice started, once undone", []results.Event{
+			hookEvent(started, "a", "01", "", "x"),
+			hookEvent(started, "a", "01", "", "x"), hookEvent(undone, "a", "01", "", "x"),
+		}, "a:x"},
 		{"undone without a start", []results.Event{hookEvent(undone, "a", "01", "", "x")}, ""},
-		{"other events", []results.Event{{Kind: results.LifeSpawned}, hookEvent(started, "a", "01", "s", "x", "z"), {Kind: results.RunResumed}}, "a:x z"},
+		{"other events", []results.Event{
+			{Kind: results.LifeSpawned},
+			hookEvent(started, "a", "01", "s", "x", "z"),
+			{Kind: results.RunResumed},
+		}, "a:x z"},
 	} {
 		var got []string
 		for _, u := range OpenUndos(tc.events) {
@@ -47,7 +62,10 @@ func TestPutBack(t *testing.T) {
 	if got.Kind != results.HookUndone || !got.Hook.OK || got.Hook.Message != r.Dir || got.Hook.When != "undo" {
 		t.Errorf("PutBack = %+v, %+v, want it run in its folder", got, got.Hook)
 	}
-	if open := OpenUndos([]results.Event{{Kind: results.HookStarted, Message: u.Dir, Undo: u.Argv, Hook: &results.HookRecord{Level: "run", Name: "p"}}, got}); len(open) != 0 {
+	if open := OpenUndos([]results.Event{{
+		Kind: results.HookStarted, Message: u.Dir, Undo: u.Argv,
+		Hook: &results.HookRecord{Level: "run", Name: "p"},
+	}, got}); len(open) != 0 {
 		t.Errorf("OpenUndos after PutBack = %+v, want none", open)
 	}
 	hiddenArg := r.PutBack(t.Context(), Undo{Level: "run", Name: "p", Argv: []string{"tool", "--key=***"}})

@@ -173,7 +173,8 @@ func TestTheRegisterAloneDecides(t *testing.T) {
 			c.begin(t, p)
 
 			cleaner := &Cleaner{
-				State: p.register, With: cleanup.Cleaner{Grace: time.Second}, Hooks: &hooks.Runner{Environ: os.Environ()},
+				State: p.register, With: cleanup.Cleaner{Grace: time.Second},
+				Hooks: &hooks.Runner{Environ: os.Environ()},
 			}
 			done := cleaner.Clean(t.Context(), p.folder.Dir())
 			if got := p.touched(); got != c.touched {

@@ -15,7 +15,8 @@ import (
 )
 
 func TestRedactLogs(t *testing.T) {
-	folder, err := store.Create(filepath.Join(t.TempDir(), "x[1]*"), "s", "r") // characters of patterns are part of a name
+	// characters of patterns are part of a name
+	folder, err := store.Create(filepath.Join(t.TempDir(), "x[1]*"), "s", "r")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,10 @@ func TestRedactLogs(t *testing.T) {
 		name, in, want string
 		secrets        []string
 	}{
-		{"a secret in the middle and at the end", "a=hunter22 b\nkey hunter22", "a=*** b\nkey ***", []string{"hunter22"}},
+		{
+			"a secret in the middle and at the end", "a=hunter22 b\nkey hunter22", "a=*** b\nkey ***",
+			[]string{"hunter22"},
+		},
 		{"several secrets", "one two\n", "*** ***\n", []string{"one", "two"}},
 		{"one is the beginning of another", "hunter22x hunter2\n", "*** ***\n", []string{"hunter2", "hunter22x"}},
 		{"none asked for", "hunter22\n", "hunter22\n", nil},

@@ -59,7 +59,8 @@ func TestPortTakenMeanwhile(t *testing.T) {
 		if len(launcher.ports) != c.tries || (err == nil) != c.fine {
 			t.Errorf("%s: ports %v, %v, want %d tries, fine %v", c.name, launcher.ports, err, c.tries, c.fine)
 		}
-		if distinct := slices.Compact(slices.Clone(launcher.ports)); len(distinct) != len(launcher.ports) || port != launcher.ports[len(launcher.ports)-1] {
+		if distinct := slices.Compact(slices.Clone(launcher.ports)); len(distinct) != len(launcher.ports) ||
+			port != launcher.ports[len(launcher.ports)-1] {
 			t.Errorf("%s: ports %v, said %d, want another one each time", c.name, launcher.ports, port)
 		}
 		if !c.fixed && (slices.Contains(launcher.ports, taken) || slices.Contains(launcher.ports, taken+1)) {

@@ -83,7 +83,9 @@ func TestFrozenFind(t *testing.T) {
 func TestPlanOnly(t *testing.T) {
 	step := func(id string) Step { return Step{StepRef: results.StepRef{ID: id}, EstimateS: 10} }
 	plan := &Plan{EstimateS: 46, LeastSteps: 4, LeastS: 46, Lives: []Life{
-		{ID: "1", EstimateS: 2, Steps: []Step{step("a"), step("b")}}, {ID: "2", EstimateS: 2, Steps: []Step{step("c")}}, {ID: "3", EstimateS: 2, Steps: []Step{step("d")}},
+		{ID: "1", EstimateS: 2, Steps: []Step{step("a"), step("b")}},
+		{ID: "2", EstimateS: 2, Steps: []Step{step("c")}},
+		{ID: "3", EstimateS: 2, Steps: []Step{step("d")}},
 	}}
 	part, err := plan.Only([]string{"d", "a"})
 	if err != nil {

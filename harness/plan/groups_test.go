@@ -36,7 +36,10 @@ func TestGroups(t *testing.T) {
 		}
 		return g
 	}
-	spread := []results.Group{group("g001", "01-a"), group("g002", "02-b"), group("g003", "03-a"), group("g004", "04-b")}
+	spread := []results.Group{
+		group("g001", "01-a"), group("g002", "02-b"), group("g003", "03-a"),
+		group("g004", "04-b"),
+	}
 	if diff := cmp.Diff(spread, planned().Groups(false)); diff != "" {
 		t.Errorf("Groups(false) differs (-want +got):\n%s", diff)
 	}
@@ -51,7 +54,10 @@ func TestGroups(t *testing.T) {
 	if len(part.Lives) != 2 || part.Lives[1].ID != "04-b" || part.EstimateS != 24 {
 		t.Errorf("Of(b) = lives %v, %g s, want 02-b and 04-b, 24 s", part.Lives, part.EstimateS)
 	}
-	for _, wrong := range []results.Group{group("g001", "09-a"), {ID: "g001", Lives: []string{"01-a"}, Steps: []string{"01-a_c1"}}} {
+	for _, wrong := range []results.Group{group("g001", "09-a"), {
+		ID: "g001", Lives: []string{"01-a"},
+		Steps: []string{"01-a_c1"},
+	}} {
 		if _, err := planned().Of(wrong); err == nil || !strings.Contains(err.Error(), "other server lives or steps") {
 			t.Errorf("Of(%v) = %v, want a refusal", wrong, err)
 		}

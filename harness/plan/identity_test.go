@@ -28,7 +28,10 @@ func TestFilesAndTheirChanges(t *testing.T) {
 	model, draft, engine := write("model.gguf", "weights"), write("draft.gguf", "small"), write("bin/engine", "program")
 	folder := filepath.Dir(write("hf/config.json", "{}"))
 	plan := &Plan{Lives: []Life{{Servers: []PlannedServer{{
-		Argv: []string{"engine", "--model", model, "--draft=./draft.gguf", "--tokenizer", folder, "--cache", "/no/such/file", "--port", "8000"},
+		Argv: []string{
+			"engine", "--model", model, "--draft=./draft.gguf", "--tokenizer", folder, "--cache",
+			"/no/such/file", "--port", "8000",
+		},
 	}}}}}
 	before := Files(plan, dir, "/nowhere:"+filepath.Join(dir, "bin"), "/self")
 	var paths []string
@@ -52,14 +55,18 @@ func TestFilesAndTheirChanges(t *testing.T) {
 			}
 		}, "", 1},
 		{"other content of the same length", func() { write("model.gguf", "heights") }, "other content", 0},
-		{"a longer file in a folder", func() { write("hf/config.json", "{ }"); write("model.gguf", "weights") }, "hf: 3 bytes, at the start 2", 0},
+		{
+			"a longer file in a folder", func() { write("hf/config.json", "{ }"); write("model.gguf", "weights") },
+			"hf: 3 bytes, at the start 2", 0,
+		},
 		{"gone", func() { write("hf/config.json", "{}"); _ = os.Remove(draft) }, "draft.gguf: gone", 0},
 	}
 	for _, tt := range tests {
 		tt.change()
 		now := Files(plan, dir, filepath.Join(dir, "bin"), "/self")
 		changes, notes := IdentityChanges(results.Identity{Files: before}, results.Identity{Files: now})
-		if tt.changes == "" && len(changes) > 0 || tt.changes != "" && (len(changes) != 1 || !strings.Contains(changes[0], tt.changes)) {
+		if tt.changes == "" && len(changes) > 0 || tt.changes != "" &&
+			(len(changes) != 1 || !strings.Contains(changes[0], tt.changes)) {
 			t.Errorf("%s: changes = %q, want %q", tt.name, changes, tt.changes)
 		}
 		if tt.notes > len(notes) {
@@ -69,10 +76,16 @@ func TestFilesAndTheirChanges(t *testing.T) {
 }
 
 func TestIdentityChangesOfTheBox(t *testing.T) {
-	before := results.Identity{Bench: "1", Kernel: "6.8", Drivers: map[string]string{"amd": "6.1"}, GPUs: []string{"a", "b"}}
+	before := results.Identity{
+		Bench: "1", Kernel: "6.8", Drivers: map[string]string{"amd": "6.1"},
+		GPUs: []string{"a", "b"},
+	}
 	now := results.Identity{Bench: "1", Kernel: "6.9", Drivers: map[string]string{"amd": "6.2"}, GPUs: []string{"a"}}
 	changes, _ := IdentityChanges(before, now)
-	want := []string{`kernel: "6.9", at the start "6.8"`, `amd driver: "6.2", at the start "6.1"`, `GPUs: "a", at the start "a b"`}
+	want := []string{
+		`kernel: "6.9", at the start "6.8"`, `amd driver: "6.2", at the start "6.1"`,
+		`GPUs: "a", at the start "a b"`,
+	}
 	if !slices.Equal(changes, want) {
 		t.Errorf("IdentityChanges = %q, want %q", changes, want)
 	}

@@ -25,9 +25,15 @@ func TestShareOf(t *testing.T) {
 		{"no cap stays none", 4, 0, math.Inf(1), 0, math.Inf(1), 2},
 	}
 	for _, tt := range tests {
-		l := ShareOf(scenarios.Variant{Extrapolate: tt.n}, scenarios.Load{Settings: spec.Settings{MaxConcurrency: tt.concurrency}, RequestRate: tt.rate, Ramp: spec.Ramp{Start: 4, End: 8}, NumPrompts: 1024})
-		if l.MaxConcurrency != tt.wantC || l.RequestRate != tt.wantRate || l.Ramp.End != tt.rampEnd || l.NumPrompts != 1024 {
-			t.Errorf("%s: concurrency %d, rate %g, ramp to %g, %d prompts; want %d, %g, %g and all", tt.name, l.MaxConcurrency, l.RequestRate, l.Ramp.End, l.NumPrompts, tt.wantC, tt.wantRate, tt.rampEnd)
+		l := ShareOf(scenarios.Variant{Extrapolate: tt.n},
+			scenarios.Load{
+				Settings: spec.Settings{MaxConcurrency: tt.concurrency}, RequestRate: tt.rate,
+				Ramp: spec.Ramp{Start: 4, End: 8}, NumPrompts: 1024,
+			})
+		if l.MaxConcurrency != tt.wantC || l.RequestRate != tt.wantRate || l.Ramp.End != tt.rampEnd ||
+			l.NumPrompts != 1024 {
+			t.Errorf("%s: concurrency %d, rate %g, ramp to %g, %d prompts; want %d, %g, %g and all", tt.name,
+				l.MaxConcurrency, l.RequestRate, l.Ramp.End, l.NumPrompts, tt.wantC, tt.wantRate, tt.rampEnd)
 		}
 	}
 }

@@ -16,12 +16,30 @@ func TestCells(t *testing.T) {
 		restart scenarios.Restart
 		want    string // "|" where a new server life begins
 	}{
-		{"interleaved, one life a variant and repeat", scenarios.Interleaved, scenarios.RestartVariant, "a-c1-1 a-c2-1|b-c1-1 b-c2-1|a-c1-2 a-c2-2|b-c1-2 b-c2-2"},
-		{"interleaved, never restarted between points", scenarios.Interleaved, scenarios.RestartNever, "a-c1-1 a-c2-1|b-c1-1 b-c2-1|a-c1-2 a-c2-2|b-c1-2 b-c2-2"},
-		{"interleaved, a life a step: variants take turns at each point", scenarios.Interleaved, scenarios.RestartStep, "a-c1-1|b-c1-1|a-c2-1|b-c2-1|a-c1-2|b-c1-2|a-c2-2|b-c2-2"},
-		{"grouped, one life over all repeats", scenarios.Grouped, scenarios.RestartNever, "a-c1-1 a-c2-1 a-c1-2 a-c2-2|b-c1-1 b-c2-1 b-c1-2 b-c2-2"},
-		{"grouped, one life a repeat", scenarios.Grouped, scenarios.RestartVariant, "a-c1-1 a-c2-1|a-c1-2 a-c2-2|b-c1-1 b-c2-1|b-c1-2 b-c2-2"},
-		{"grouped, one life a point: its repeats share it", scenarios.Grouped, scenarios.RestartPoint, "a-c1-1 a-c1-2|a-c2-1 a-c2-2|b-c1-1 b-c1-2|b-c2-1 b-c2-2"},
+		{
+			"interleaved, one life a variant and repeat", scenarios.Interleaved, scenarios.RestartVariant,
+			"a-c1-1 a-c2-1|b-c1-1 b-c2-1|a-c1-2 a-c2-2|b-c1-2 b-c2-2",
+		},
+		{
+			"interleaved, never restarted between points", scenarios.Interleaved, scenarios.RestartNever,
+			"a-c1-1 a-c2-1|b-c1-1 b-c2-1|a-c1-2 a-c2-2|b-c1-2 b-c2-2",
+		},
+		{
+			"interleaved, a life a step: variants take turns at each point", scenarios.Interleaved, scenarios.RestartStep,
+			"a-c1-1|b-c1-1|a-c2-1|b-c2-1|a-c1-2|b-c1-2|a-c2-2|b-c2-2",
+		},
+		{
+			"grouped, one life over all repeats", scenarios.Grouped, scenarios.RestartNever,
+			"a-c1-1 a-c2-1 a-c1-2 a-c2-2|b-c1-1 b-c2-1 b-c1-2 b-c2-2",
+		},
+		{
+			"grouped, one life a repeat", scenarios.Grouped, scenarios.RestartVariant,
+			"a-c1-1 a-c2-1|a-c1-2 a-c2-2|b-c1-1 b-c2-1|b-c1-2 b-c2-2",
+		},
+		{
+			"grouped, one life a point: its repeats share it", scenarios.Grouped, scenarios.RestartPoint,
+			"a-c1-1 a-c1-2|a-c2-1 a-c2-2|b-c1-1 b-c1-2|b-c2-1 b-c2-2",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,13 +18,18 @@ func sampleScenario(order scenarios.Order, restart scenarios.Restart) *scenarios
 }
 
 func sampleVariant(name string) scenarios.Variant {
-	return scenarios.Variant{Name: name, Server: scenarios.Server{Launcher: "simulator", Model: "m-" + name, Host: "127.0.0.1"}}
+	return scenarios.Variant{Name: name, Server: scenarios.Server{
+		Launcher: "simulator", Model: "m-" + name,
+		Host: "127.0.0.1",
+	}}
 }
 
 func samplePoint(label string, concurrency int) scenarios.Load {
 	return scenarios.Load{
-		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, Settings: spec.Settings{MaxConcurrency: concurrency},
-		RequestRate: math.Inf(1), Burstiness: 1, InputLen: 8, OutputLen: 4, MinSuccess: 1, Percentiles: []float64{50, 99},
-		Dataset: scenarios.Dataset{Kind: "random", Vary: true},
+		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4,
+		Settings:    spec.Settings{MaxConcurrency: concurrency},
+		RequestRate: math.Inf(1), Burstiness: 1, InputLen: 8, OutputLen: 4, MinSuccess: 1,
+		Percentiles: []float64{50, 99},
+		Dataset:     scenarios.Dataset{Kind: "random", Vary: true},
 	}
 }

@@ -23,7 +23,11 @@ func TestPlanOverNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := []recipe.Node{{Name: "n7", Address: "10.0.0.7"}, {Name: "n8", Address: "10.0.0.8"}, {Name: "n9", Address: "10.0.0.9"}}
+	nodes := []recipe.Node{
+		{Name: "n7", Address: "10.0.0.7"},
+		{Name: "n8", Address: "10.0.0.8"},
+		{Name: "n9", Address: "10.0.0.9"},
+	}
 	for _, test := range []struct {
 		name    string
 		machine plan.Machine
@@ -31,21 +35,29 @@ func TestPlanOverNodes(t *testing.T) {
 		meeting string
 	}{
 		{"in a job", plan.Machine{GPUs: 8, Vendor: "amd", Nodes: nodes, PortOffset: 40}, "", "10.0.0.7:8050"},
-		{"where the nodes are not known", plan.Machine{GPUs: 8, Vendor: "amd"}, "a server over 2 nodes is asked for, and the job has 1", "NODE1:8010"},
+		{
+			"where the nodes are not known",
+			plan.Machine{GPUs: 8, Vendor: "amd"},
+			"a server over 2 nodes is asked for, and the job has 1", "NODE1:8010",
+		},
 	} {
 		plan, err := plan.New(sc, test.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(plan.Problems, "; "); !strings.Contains(got, test.problem) || test.problem == "" && got != "" {
+		if got := strings.Join(plan.Problems, "; "); !strings.Contains(got, test.problem) ||
+			test.problem == "" && got != "" {
 			t.Errorf("%s: problems = %q, want %q", test.name, got, test.problem)
 		}
 		two, one := plan.Lives[0].Servers[0], plan.Lives[1].Servers[0]
 		if len(two.Nodes) != 2 || len(two.Beside) != 2 || len(two.GPUs) != 8 || two.Env["RAY_ADDRESS"] != test.meeting {
-			t.Errorf("%s: server over two nodes = %+v, want 8 GPUs of each, meeting at %s", test.name, two, test.meeting)
+			t.Errorf("%s: server over two nodes = %+v, want 8 GPUs of each, meeting at %s", test.name,
+				two, test.meeting)
 		}
-		if line := two.Beside[1].CommandLine(); !strings.Contains(line, "--address="+test.meeting) || !strings.Contains(line, "--num-gpus=8") || strings.Contains(line, "VISIBLE_DEVICES") {
-			t.Errorf("%s: command on the other node = %q, want the meeting's address, 8 GPUs and none by number", test.name, line)
+		if line := two.Beside[1].CommandLine(); !strings.Contains(line, "--address="+test.meeting) ||
+			!strings.Contains(line, "--num-gpus=8") || strings.Contains(line, "VISIBLE_DEVICES") {
+			t.Errorf("%s: command on the other node = %q, want the meeting's address, 8 GPUs and none by number",
+				test.name, line)
 		}
 		if len(one.Nodes)+len(one.Beside) != 0 {
 			t.Errorf("%s: server on one node = %+v, want nothing beside it", test.name, one)
@@ -62,7 +74,8 @@ func TestPlanOverNodesRefuses(t *testing.T) {
 		{"server.args.tp=3", "cannot be spread evenly over 4 nodes"},
 		{"server.args.nnodes=2", "nnodes is set by bench: use the key nodes:"},
 	} {
-		sc, err := parse.Source("s.yaml", []byte(overNodes), parse.Options{Set: []string{"server.nodes=4", "server.args.pp=1", test.set}})
+		sc, err := parse.Source("s.yaml", []byte(overNodes),
+			parse.Options{Set: []string{"server.nodes=4", "server.args.pp=1", test.set}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,10 @@ import (
 
 func TestRecipeWarnings(t *testing.T) {
 	vllm := func(name string, args ...scenarios.Arg) scenarios.Variant {
-		return scenarios.Variant{Name: name, Pos: schema.Pos{File: "f", Line: 9, Column: 1}, Server: scenarios.Server{Launcher: "vllm", Model: "m", Args: args}}
+		return scenarios.Variant{
+			Name: name, Pos: schema.Pos{File: "f", Line: 9, Column: 1},
+			Server: scenarios.Server{Launcher: "vllm", Model: "m", Args: args},
+		}
 	}
 	config := scenarios.Arg{Name: "speculative-config", Value: map[string]any{"model": "s"}}
 	for _, c := range []struct {
@@ -22,10 +25,17 @@ func TestRecipeWarnings(t *testing.T) {
 		{"nothing", []scenarios.Variant{vllm("a")}, nil},
 		{
 			"at an argument",
-			[]scenarios.Variant{vllm("a", scenarios.Arg{Name: "swap-space", Value: "4", Pos: schema.Pos{File: "f", Line: 3, Column: 7}})},
+			[]scenarios.Variant{vllm("a", scenarios.Arg{Name: "swap-space", Value: "4", Pos: schema.Pos{
+				File: "f",
+				Line: 3, Column: 7,
+			}})},
 			[]string{"f:3:7: variant a: swap-space: if vllm is of March 2026 or later"},
 		},
-		{"no baseline", []scenarios.Variant{vllm("a", config)}, []string{"f:9:1: variant a: no variant of this scenario runs the same model without speculation"}},
+		{
+			"no baseline",
+			[]scenarios.Variant{vllm("a", config)},
+			[]string{"f:9:1: variant a: no variant of this scenario runs the same model without speculation"},
+		},
 		{
 			"several variants",
 			[]scenarios.Variant{vllm("a", config), vllm("b", config)},

@@ -63,8 +63,10 @@ type Outcome struct {
 // run that starts.
 func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *harness.Resume) (Outcome, error) {
 	cookie := randomHex(16)
-	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie,
-		Engines: s.containerEngines(ctx)}); err != nil {
+	if err := s.state.Register(state.Run{
+		Dir: folder.Own(""), Cookie: cookie,
+		Engines: s.containerEngines(ctx),
+	}); err != nil {
 		return Outcome{}, err
 	}
 

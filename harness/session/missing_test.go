@@ -21,7 +21,8 @@ func TestTooManyRequests(t *testing.T) {
 		point("all", 0, 3000, math.Inf(1)), point("r8", 0, 3000, 8),
 	}}
 	want := []string{
-		"load point c1500: 1500 requests at once need 1628 open files, and 1024 are allowed: raise the limit (ulimit -n)",
+		"load point c1500: 1500 requests at once need 1628 open files, and 1024 are allowed: raise the limit " +
+			"(ulimit -n)",
 		"load point all: 3000 requests at once need 3128 open files, and 1024 are allowed: raise the limit (ulimit -n)",
 	}
 	if got := tooManyRequests(sc, 1024); !slices.Equal(got, want) {

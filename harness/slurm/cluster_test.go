@@ -32,9 +32,14 @@ func TestClientOnACluster(t *testing.T) {
 	}
 	hostile := `it's "$HOME" * %A \`
 	array := slurm.Array{
-		Name: slurm.JobName("r1"), Tasks: 3, AtOnce: 2, Dir: dir, Output: filepath.Join(dir, "%a.out"), Options: []string{"--gres=gpu:1"}, Time: time.Hour,
+		Name: slurm.JobName("r1"), Tasks: 3, AtOnce: 2, Dir: dir, Output: filepath.Join(dir, "%a.out"),
+		Options: []string{"--gres=gpu:1"}, Time: time.Hour,
 		Setup: []string{"greeting=hello; export greeting"},
-		Argv:  []string{"/bin/sh", "-c", `echo "$greeting $1 gpu=$CUDA_VISIBLE_DEVICES"; if [ $SLURM_ARRAY_TASK_ID != 0 ]; then exec sleep 600; fi`, "sh", hostile},
+		Argv: []string{
+			"/bin/sh", "-c",
+			`echo "$greeting $1 gpu=$CUDA_VISIBLE_DEVICES"; if [ $SLURM_ARRAY_TASK_ID != 0 ]; then exec sleep 600; fi`,
+			"sh", hostile,
+		},
 	}
 	script, err := array.Script()
 	if err != nil {
@@ -44,7 +49,9 @@ func TestClientOnACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := client.Submit(t.Context(), strings.NewReplacer("bench-r1", "bench-r2", "%a.out", "%a.other").Replace(script)) // not ours
+	// not ours
+	other, err := client.Submit(t.Context(), strings.NewReplacer("bench-r1", "bench-r2", "%a.out",
+		"%a.other").Replace(script))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,25 +21,36 @@ func TestScript(t *testing.T) {
 	}{
 		{
 			"the least",
-			Array{Name: "bench-r", Tasks: 1, Dir: "/r", Output: "/r/%a", Argv: []string{"/bin/bench", "job", "/r", "g001"}},
-			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-0\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
+			Array{Name: "bench-r", Tasks: 1, Dir: "/r", Output: "/r/%a", Argv: []string{
+				"/bin/bench", "job",
+				"/r", "g001",
+			}},
+			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-0\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n" +
+				"#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
 				"#SBATCH --chdir=/r\n#SBATCH --output=/r/%a\nexec '/bin/bench' 'job' '/r' 'g001'\n",
 		},
 		{
 			"several nodes",
 			Array{Name: "bench-r", Tasks: 1, Nodes: 4, Dir: "/r", Output: "/r/%a", Argv: []string{"x"}},
-			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-0\n#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
+			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-0\n#SBATCH --nodes=4\n" +
+				"#SBATCH --ntasks-per-node=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
 				"#SBATCH --chdir=/r\n#SBATCH --output=/r/%a\nexec 'x'\n",
 		},
 		{
 			"all of it",
 			Array{
-				Name: "bench-r", Tasks: 12, AtOnce: 2, After: "7", Dir: "/a b", Output: "/a b/%a", Argv: []string{"it's"}, Setup: []string{"module load rocm"},
-				Options: []string{"--partition=p", "--account=a", "--qos=q", "--gres=gpu:8", "--constraint=x&y"}, Further: []string{"--reservation=x"}, Exclude: []string{"n1", "n7"}, Time: 49*time.Hour + 90*time.Second, Grace: 2 * time.Minute,
+				Name: "bench-r", Tasks: 12, AtOnce: 2, After: "7", Dir: "/a b", Output: "/a b/%a",
+				Argv: []string{"it's"}, Setup: []string{"module load rocm"},
+				Options: []string{"--partition=p", "--account=a", "--qos=q", "--gres=gpu:8", "--constraint=x&y"},
+				Further: []string{"--reservation=x"}, Exclude: []string{"n1", "n7"}, Time: 49*time.Hour +
+					90*time.Second, Grace: 2 * time.Minute,
 			},
-			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-11%2\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
-				"#SBATCH --chdir=\"/a b\"\n#SBATCH --output=\"/a b/%a\"\n#SBATCH --signal=B:USR1@120\n#SBATCH --partition=p\n#SBATCH --account=a\n#SBATCH --qos=q\n" +
-				"#SBATCH --gres=gpu:8\n#SBATCH --constraint=x&y\n#SBATCH --time=2-01:01:30\n#SBATCH --exclude=n1,n7\n#SBATCH --dependency=afterany:7\n#SBATCH --reservation=x\n" +
+			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-11%2\n#SBATCH --nodes=1\n" +
+				"#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
+				"#SBATCH --chdir=\"/a b\"\n#SBATCH --output=\"/a b/%a\"\n#SBATCH --signal=B:USR1@120\n" +
+				"#SBATCH --partition=p\n#SBATCH --account=a\n#SBATCH --qos=q\n" +
+				"#SBATCH --gres=gpu:8\n#SBATCH --constraint=x&y\n#SBATCH --time=2-01:01:30\n" +
+				"#SBATCH --exclude=n1,n7\n#SBATCH --dependency=afterany:7\n#SBATCH --reservation=x\n" +
 				"exec 'it'\\''s'\n",
 		},
 	} {
@@ -87,10 +98,14 @@ func TestSubmitted(t *testing.T) {
 }
 
 func TestJobs(t *testing.T) {
-	out := "a note of the site\n1|0|2|RUNNING|n1|None\n1|1|3|PENDING||JobArrayTaskLimit\n9|N/A|9|RUNNING|n1|None\n5|0|6|RUNNING|n2|None\n"
+	out := "a note of the site\n1|0|2|RUNNING|n1|None\n1|1|3|PENDING||JobArrayTaskLimit\n9|N/A|9|RUNNING|n1|None\n" +
+		"5|0|6|RUNNING|n2|None\n"
 	client := Client{Run: func(context.Context, string, ...string) (string, error) { return out, nil }}
 	got, err := client.Jobs(t.Context(), "bench-r", []string{"1", "9"})
-	want := []Job{{Array: "1", Task: 0, ID: "2", State: "RUNNING", Node: "n1", Reason: "None"}, {Array: "1", Task: 1, ID: "3", State: "PENDING", Reason: "JobArrayTaskLimit"}}
+	want := []Job{
+		{Array: "1", Task: 0, ID: "2", State: "RUNNING", Node: "n1", Reason: "None"},
+		{Array: "1", Task: 1, ID: "3", State: "PENDING", Reason: "JobArrayTaskLimit"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Jobs() = %v, %v; differs (-want +got):\n%s", got, err, diff)
 	}
@@ -100,10 +115,14 @@ func TestJobs(t *testing.T) {
 }
 
 func TestNodes(t *testing.T) {
-	out := "NodeName=n1 Arch=x86_64 CPUAlloc=0 Gres=gpu:8 NodeAddr=10.0.0.1 NodeHostName=h1 Version=22.05.8 OS=Linux 6.1 #1 SMP\n\nnote of the site\n" +
+	out := "NodeName=n1 Arch=x86_64 CPUAlloc=0 Gres=gpu:8 NodeAddr=10.0.0.1 NodeHostName=h1 Version=22.05.8 " +
+		"OS=Linux 6.1 #1 SMP\n\nnote of the site\n" +
 		"NodeName=n2 Arch=x86_64 NodeAddr=gpu2 NodeHostName=gpu2 Comment=NodeAddr=x\n"
 	var asked []string
-	client := Client{Run: func(_ context.Context, _ string, argv ...string) (string, error) { asked = argv; return out, nil }}
+	client := Client{Run: func(_ context.Context, _ string, argv ...string) (string, error) {
+		asked = argv
+		return out, nil
+	}}
 	got, err := client.Nodes(t.Context(), "n[1-2]")
 	if diff := cmp.Diff([]Node{{"n1", "10.0.0.1"}, {"n2", "gpu2"}}, got); diff != "" || err != nil {
 		t.Errorf("Nodes() = %v, %v; differs (-want +got):\n%s", got, err, diff)
@@ -169,7 +188,12 @@ func TestScriptNamesWhatIsMissing(t *testing.T) {
 		fails string // beside the node
 	}{
 		{"nothing", []string{"/bin/echo", "here"}, []string{"set +u", "false || true"}, "here\n", ""},
-		{"the program", []string{"/no/such bench"}, nil, "bench is not there on this node: /no/such bench\n", "bench is not there"},
+		{
+			"the program",
+			[]string{"/no/such bench"},
+			nil, "bench is not there on this node: /no/such bench\n",
+			"bench is not there",
+		},
 		{
 			"a line of setup",
 			[]string{"/bin/echo", "here"},
@@ -190,7 +214,8 @@ func TestScriptNamesWhatIsMissing(t *testing.T) {
 			}
 			cmd := exec.Command("bash")
 			cmd.Stdin = strings.NewReader(script)
-			cmd.Env = append(os.Environ(), "SLURM_JOB_ID=8", "SLURM_ARRAY_JOB_ID=7", "SLURM_ARRAY_TASK_ID=1", "SLURMD_NODENAME=n1")
+			cmd.Env = append(os.Environ(), "SLURM_JOB_ID=8", "SLURM_ARRAY_JOB_ID=7", "SLURM_ARRAY_TASK_ID=1",
+				"SLURMD_NODENAME=n1")
 			out, err := cmd.CombinedOutput()
 			if (err != nil) != (c.fails != "") || !strings.HasSuffix(string(out), c.want) {
 				t.Errorf("the script printed %q, %v, want %q at its end", out, err, c.want)
@@ -207,8 +232,10 @@ func TestScriptNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestEnded(t *testing.T) {
-	shown := "JobId=11 ArrayJobId=10 ArrayTaskId=0 JobName=b UserId=root(0) JobState=FAILED Reason=NonZeroExitCode ExitCode=3:0 BatchHost=n1 NodeList=n1\n" +
-		"JobId=12 ArrayJobId=10 ArrayTaskId=1 JobState=NODE_FAIL Reason=NodeDown ExitCode=0:9 NodeList=(null)\nJobId=10 ArrayJobId=10 ArrayTaskId=2-5 JobState=PENDING\n"
+	shown := "JobId=11 ArrayJobId=10 ArrayTaskId=0 JobName=b UserId=root(0) JobState=FAILED Reason=NonZeroExitCode " +
+		"ExitCode=3:0 BatchHost=n1 NodeList=n1\n" +
+		"JobId=12 ArrayJobId=10 ArrayTaskId=1 JobState=NODE_FAIL Reason=NodeDown ExitCode=0:9 NodeList=(null)\n" +
+		"JobId=10 ArrayJobId=10 ArrayTaskId=2-5 JobState=PENDING\n"
 	accounted := "10_0|11|CANCELLED by 0|0:15|n2\n10_1|12|OUT_OF_MEMORY|0:125|None assigned\nnote of the site\n"
 	for _, c := range []struct {
 		name, scontrol, sacct string

@@ -129,7 +129,10 @@ func TestRegister(t *testing.T) {
 	store := openStore(t)
 	now := time.Now()
 	for i, dir := range []string{"/b", "/a", "/c"} {
-		if err := store.Register(Run{Dir: dir, Cookie: "cookie" + dir, Since: now.Add(time.Duration(i) * time.Second)}); err != nil {
+		if err := store.Register(Run{
+			Dir: dir, Cookie: "cookie" + dir,
+			Since: now.Add(time.Duration(i) * time.Second),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -203,7 +206,10 @@ func TestOpenTellsOfReadOnlyFolder(t *testing.T) {
 
 func TestFolderName(t *testing.T) {
 	t.Parallel()
-	for host, want := range map[string]string{"box-1.lan": "box-1.lan", "a/b": "a_b", "": "localhost", "..": "localhost"} {
+	for host, want := range map[string]string{
+		"box-1.lan": "box-1.lan", "a/b": "a_b", "": "localhost",
+		"..": "localhost",
+	} {
 		if got := folderName(host); got != want {
 			t.Errorf("folderName(%q) = %q, want %q", host, got, want)
 		}

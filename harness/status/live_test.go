@@ -13,7 +13,10 @@ import (
 
 // streamed is a record of an answer of n tokens, one a chunk.
 func streamed(sent, first, gap float64, n int) results.Record {
-	r := results.Record{SentS: &sent, OutputTokens: &n, ChunkKinds: "r" + strings.Repeat("t", n) + "f", ChunkS: []float64{first}}
+	r := results.Record{
+		SentS: &sent, OutputTokens: &n, ChunkKinds: "r" + strings.Repeat("t", n) + "f",
+		ChunkS: []float64{first},
+	}
 	for i := range n + 1 {
 		r.ChunkS = append(r.ChunkS, first+float64(i)*gap)
 	}
@@ -46,11 +49,15 @@ func TestLiveFigures(t *testing.T) {
 	l.Metrics(results.ServerSample{Replica: 0, Values: map[string]float64{engines.Running: 2, engines.KVUse: 0.25}})
 	l.Metrics(results.ServerSample{Replica: 1, Values: map[string]float64{engines.Running: 3, engines.KVUse: 0.5}})
 	now := l.Snapshot()
-	if near := func(v *float64, want float64) bool { return v != nil && *v > want*0.98 && *v < want*1.02 }; now.Tokens == nil ||
-		!near(now.Tokens.TTFT.P50, 0.5) || !near(now.Tokens.TPOT.P99, 0.01) || now.Tokens.Output == nil || *now.Tokens.Output != 1100 {
+	if near := func(v *float64, want float64) bool {
+		return v != nil && *v > want*0.98 && *v < want*1.02
+	}; now.Tokens == nil ||
+		!near(now.Tokens.TTFT.P50, 0.5) || !near(now.Tokens.TPOT.P99, 0.01) || now.Tokens.Output == nil ||
+		*now.Tokens.Output != 1100 {
 		t.Errorf("tokens are %+v, want TTFT 0.5, TPOT 0.01, 1100 tokens", now.Tokens)
 	}
-	if r := now.Requests; r == nil || r.Done != 5 || r.Failed != 1 || r.InFlight != 2 || *r.Total != 10 || *now.Share != 0.5 {
+	if r := now.Requests; r == nil || r.Done != 5 || r.Failed != 1 || r.InFlight != 2 || *r.Total != 10 ||
+		*now.Share != 0.5 {
 		t.Errorf("requests are %+v, want 5 of 10", r)
 	}
 	if s := now.Server; s == nil || *s.Running != 5 || *s.KVUse != 0.5 || s.Waiting != nil {

@@ -54,7 +54,8 @@ func TestFoundCold(t *testing.T) {
 	}
 	for _, tt := range tests {
 		j := Job{Prompts: prompts}
-		ok, known := j.foundCold(results.Asked{API: tt.api}, Pass{records: make([]results.Record, tt.records)}, tt.hits, 1000)
+		ok, known := j.foundCold(results.Asked{API: tt.api}, Pass{records: make([]results.Record, tt.records)},
+			tt.hits, 1000)
 		if ok != tt.ok || known != tt.known {
 			t.Errorf("%s: foundCold = %t, %t, want %t, %t", tt.name, ok, known, tt.ok, tt.known)
 		}

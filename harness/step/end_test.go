@@ -22,7 +22,8 @@ func TestEndOfAWatchedPass(t *testing.T) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	End(inner, results.Failf(results.FailGPU, "too hot"))
-	if failure := FailureOf(ctx, nil); failure == nil || failure.Class != results.FailGPU || failure.Message != "too hot" {
+	if failure := FailureOf(ctx, nil); failure == nil || failure.Class != results.FailGPU ||
+		failure.Message != "too hot" {
 		t.Errorf("the pass ended for %v, want what its watcher said", failure)
 	}
 }

@@ -13,7 +13,9 @@ import (
 // brokenDriver answers every prompt with the same failure.
 type brokenDriver results.FailureClass
 
-func (d brokenDriver) Run(_ context.Context, _ load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d brokenDriver) Run(_ context.Context, _ load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	for i := range prompts {
 		failure := results.Failf(results.FailureClass(d), "connection broken")
 		if err := emit(results.Record{Index: i, SentS: new(0.0), Failure: failure}); err != nil {
@@ -48,7 +50,10 @@ func TestFailureOfServerThatEnded(t *testing.T) {
 					time.AfterFunc(c.news, func() { cancel(results.Failf(results.FailExited, "ended by signal 9")) })
 				}
 				prompts := make([]load.Prompt, 2)
-				job := Job{Driver: brokenDriver(c.broken), Prompts: prompts, Warmups: prompts[:c.warmups], MinSuccess: 0.95, Percentiles: []float64{50}}
+				job := Job{
+					Driver: brokenDriver(c.broken), Prompts: prompts, Warmups: prompts[:c.warmups],
+					MinSuccess: 0.95, Percentiles: []float64{50},
+				}
 				result := &results.Result{}
 				Drive(ctx, job, result)
 				if result.Failure == nil || result.Failure.Class != c.want {

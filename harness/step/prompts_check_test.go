@@ -16,7 +16,10 @@ func TestCheckDatasetsWithLengthOfServer(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("a text of words. ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	point := scenarios.Load{ContextReserve: 64, OutputLen: 8, NumPrompts: 4, Dataset: scenarios.Dataset{Kind: "text", Path: path}}
+	point := scenarios.Load{
+		ContextReserve: 64, OutputLen: 8, NumPrompts: 4,
+		Dataset: scenarios.Dataset{Kind: "text", Path: path},
+	}
 	if err := CheckDatasets(t.Context(), &scenarios.Scenario{Points: []scenarios.Load{point}}); err != nil {
 		t.Errorf("CheckDatasets = %v, want the file accepted", err)
 	}

@@ -70,43 +70,80 @@ func TestPreflight(t *testing.T) {
 			"36 of 64 fit 16 slots of 4096 tokens",
 			[]results.Server{server("llamacpp", 256, 16, "llama-server", "-c", "4096", "-np", "16")},
 			sixtyFour(), 16,
-			[]string{"context-too-small: 28 of 64 prompts need more than the 256 tokens of a slot (4096 over 16 slots); raise ctx-size to at least 12624"},
+			[]string{"context-too-small: 28 of 64 prompts need more than the 256 tokens of a slot (4096 over 16 " +
+				"slots); raise ctx-size to at least 12624"},
 			"",
 		},
-		{"the same, of which only the slot is known", []results.Server{server("external", 256, 16)}, sixtyFour(), 16, []string{
-			"context-too-small: 28 of 64 prompts need more than the 256 tokens that the server takes for a request; start it with room for 789",
-		}, ""},
-		{"they fit a larger one", []results.Server{server("llamacpp", 1024, 16, "llama-server", "-c", "16384")}, sixtyFour(), 16, nil, ""},
+		{
+			"the same, of which only the slot is known",
+			[]results.Server{server("external", 256, 16)},
+			sixtyFour(), 16,
+			[]string{
+				"context-too-small: 28 of 64 prompts need more than the 256 tokens that the server takes for a " +
+					"request; " +
+					"start it with room for 789",
+			},
+			"",
+		},
+		{
+			"they fit a larger one",
+			[]results.Server{server("llamacpp", 1024, 16, "llama-server", "-c", "16384")},
+			sixtyFour(), 16, nil, "",
+		},
 		{"vllm", []results.Server{server("vllm", 600, 0)}, sixtyFour(), 8, []string{
-			"context-too-small: 28 of 64 prompts need more than the 600 tokens that the server takes for a request; raise max-model-len to at least 789",
+			"context-too-small: 28 of 64 prompts need more than the 600 tokens that the server takes for a request; " +
+				"raise max-model-len to at least 789",
 		}, ""},
 		{"exactly", []results.Server{server("vllm", 200, 0)}, even(4, 100, 100), 1, nil, ""},
 		{
 			"none",
 			[]results.Server{server("vllm", 199, 0)},
 			even(4, 100, 100), 1, nil,
-			"none of the 4 prompts fits: with its answer the shortest needs 200 tokens, and there are the 199 tokens that the server takes for a request; raise max-model-len to at least 200",
+			"none of the 4 prompts fits: with its answer the shortest needs 200 tokens, and there are the 199 " +
+				"tokens that the server takes for a request; raise max-model-len to at least 200",
 		},
 		{"the server decides on the answer", []results.Server{server("vllm", 101, 0)}, even(4, 100, 0), 1, nil, ""},
-		{"lengths are not known", []results.Server{server("vllm", 10, 0)}, []load.Prompt{{Text: "a"}, {Text: "b", InputTokens: 100}}, 1, nil, ""},
-		{"token ids are", []results.Server{server("vllm", 2, 0)}, []load.Prompt{{TokenIDs: []int{1}}, {TokenIDs: []int{1, 2}}}, 1, []string{
-			"context-too-small: 1 of 2 prompts need more than the 2 tokens that the server takes for a request; raise max-model-len to at least 3",
+		{"lengths are not known", []results.Server{server("vllm", 10, 0)}, []load.Prompt{
+			{Text: "a"},
+			{Text: "b", InputTokens: 100},
+		}, 1, nil, ""},
+		{"token ids are", []results.Server{server("vllm", 2, 0)}, []load.Prompt{
+			{TokenIDs: []int{1}},
+			{TokenIDs: []int{1, 2}},
+		}, 1, []string{
+			"context-too-small: 1 of 2 prompts need more than the 2 tokens that the server takes for a request; " +
+				"raise max-model-len to at least 3",
 		}, ""},
 		{"nothing is told", []results.Server{{Launcher: "vllm"}}, even(4, 100, 100), 1, nil, ""},
 		{"few slots", []results.Server{server("llamacpp", 512, 4)}, even(16, 100, 100), 16, []string{
-			"few-slots: 16 requests at once are sent to a server that works on 4: the others wait in its queue, and their time to the first token is that wait",
+			"few-slots: 16 requests at once are sent to a server that works on 4: the others wait in its queue, and " +
+				"their time to the first token is that wait",
 		}, ""},
 		{"of two servers", twice(server("llamacpp", 512, 8)), even(16, 100, 100), 16, nil, ""},
 		{"all at once", []results.Server{server("llamacpp", 512, 8)}, even(9, 100, 100), 0, []string{
-			"few-slots: 9 requests at once are sent to a server that works on 8: the others wait in its queue, and their time to the first token is that wait",
+			"few-slots: 9 requests at once are sent to a server that works on 8: the others wait in its queue, and " +
+				"their time to the first token is that wait",
 		}, ""},
-		{"a context for all slots", []results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096", "--kv-unified")}, even(32, 250, 250), 16, []string{
-			"context-too-small: 16 requests at once may need 8000 tokens, and share 4096: where they run out, requests fail; raise ctx-size to at least 8000",
+		{"a context for all slots", []results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096",
+			"--kv-unified")}, even(32, 250, 250), 16, []string{
+			"context-too-small: 16 requests at once may need 8000 tokens, and share 4096: where they run out, " +
+				"requests fail; raise ctx-size to at least 8000",
 		}, ""},
-		{"which suffices", []results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096")}, even(32, 100, 100), 16, nil, ""},
-		{"the smaller of two servers counts", []results.Server{server("vllm", 1000, 0), server("vllm", 150, 0)}, append(even(1, 100, 100), even(1, 10, 10)...), 1, []string{
-			"context-too-small: 1 of 2 prompts need more than the 150 tokens that the server takes for a request; raise max-model-len to at least 200",
-		}, ""},
+		{
+			"which suffices",
+			[]results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096")},
+			even(32, 100, 100), 16, nil, "",
+		},
+		{
+			"the smaller of two servers counts",
+			[]results.Server{server("vllm", 1000, 0), server("vllm", 150, 0)},
+			append(even(1, 100, 100), even(1, 10, 10)...), 1,
+			[]string{
+				"context-too-small: 1 of 2 prompts need more than the 150 tokens that the server takes for a request; " +
+					"raise max-model-len to at least 200",
+			},
+			"",
+		},
 	} {
 		var servers []Server
 		for _, info := range c.servers {
@@ -125,7 +162,8 @@ func TestPreflight(t *testing.T) {
 		switch {
 		case c.refused == "" && err != nil:
 			t.Errorf("%s: preflight: %v, want nothing refused", c.name, err)
-		case c.refused != "" && (failure == nil || failure.Class != results.FailContext || failure.Message != c.refused):
+		case c.refused != "" && (failure == nil || failure.Class != results.FailContext ||
+			failure.Message != c.refused):
 			t.Errorf("%s: preflight: %v, want %s: %s", c.name, err, results.FailContext, c.refused)
 		}
 	}

@@ -40,13 +40,38 @@ func TestScheduleApply(t *testing.T) {
 	}{
 		{"all at once", Schedule{Rate: math.Inf(1), Burstiness: 1}, untimed, []float64{0, 0, 0, 0}, false},
 		{"constant gaps", Schedule{Rate: 2, Burstiness: constant}, untimed, []float64{0.5, 1, 1.5, 2}, false},
-		{"the older client starts at 0", Schedule{Rate: 2, Burstiness: constant, Compat: dataset.CompatVLLM06}, untimed, []float64{0, 0.5, 1, 1.5}, false},
+		{
+			"the older client starts at 0",
+			Schedule{Rate: 2, Burstiness: constant, Compat: dataset.CompatVLLM06},
+			untimed,
+			[]float64{0, 0.5, 1, 1.5},
+			false,
+		},
 		{"a trace", Schedule{Rate: math.Inf(1), Burstiness: 1}, at(3, 4, 8), []float64{0, 1, 5}, false},
-		{"a trace, faster", Schedule{Rate: math.Inf(1), Burstiness: 1, ReplaySpeed: 10}, at(3, 4, 8), []float64{0, 0.1, 0.5}, false},
+		{
+			"a trace, faster",
+			Schedule{Rate: math.Inf(1), Burstiness: 1, ReplaySpeed: 10},
+			at(3, 4, 8),
+			[]float64{0, 0.1, 0.5},
+			false,
+		},
 		{"a rate goes before a trace", Schedule{Rate: 1, Burstiness: constant}, at(3, 4), []float64{1, 2}, false},
-		{"a time without a rate", Schedule{Rate: math.Inf(1), Burstiness: 1, Duration: time.Second}, untimed, nil, true},
-		{"a time with a rate", Schedule{Rate: 4, Burstiness: constant, Duration: 900 * time.Millisecond}, untimed, []float64{0.25, 0.5, 0.75}, true},
-		{"a ramp", Schedule{Rate: math.Inf(1), Burstiness: constant, Ramp: spec.Ramp{Strategy: spec.RampLinear, Start: 1, End: 4}}, untimed, []float64{1, 1.5, 1.5 + 1.0/3, 1.75 + 1.0/3}, false},
+		{
+			"a time without a rate",
+			Schedule{Rate: math.Inf(1), Burstiness: 1, Duration: time.Second},
+			untimed, nil, true,
+		},
+		{
+			"a time with a rate",
+			Schedule{Rate: 4, Burstiness: constant, Duration: 900 * time.Millisecond},
+			untimed,
+			[]float64{0.25, 0.5, 0.75},
+			true,
+		},
+		{"a ramp", Schedule{Rate: math.Inf(1), Burstiness: constant, Ramp: spec.Ramp{
+			Strategy: spec.RampLinear,
+			Start:    1, End: 4,
+		}}, untimed, []float64{1, 1.5, 1.5 + 1.0/3, 1.75 + 1.0/3}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,8 +80,10 @@ func TestScheduleApply(t *testing.T) {
 			if err := tt.s.Apply(&o, &asked, tt.set); err != nil {
 				t.Fatal(err)
 			}
-			if !cmp.Equal(o.Arrivals, tt.want, cmpopts.EquateApprox(0, 1e-9)) || o.Repeat != tt.repeat || o.Duration != tt.s.Duration {
-				t.Errorf("Apply = %v, repeat %t, duration %s, want %v, %t, %s", o.Arrivals, o.Repeat, o.Duration, tt.want, tt.repeat, tt.s.Duration)
+			if !cmp.Equal(o.Arrivals, tt.want, cmpopts.EquateApprox(0, 1e-9)) || o.Repeat != tt.repeat ||
+				o.Duration != tt.s.Duration {
+				t.Errorf("Apply = %v, repeat %t, duration %s, want %v, %t, %s", o.Arrivals, o.Repeat, o.Duration,
+					tt.want, tt.repeat, tt.s.Duration)
 			}
 			if (asked.Ramp != nil) != (tt.s.Ramp.Strategy != "") || (asked.SendForS != nil) != (tt.s.Duration > 0) {
 				t.Errorf("Apply noted %+v", asked)
@@ -69,7 +96,10 @@ func TestScheduleRefuses(t *testing.T) {
 	set := &dataset.Set{Prompts: make([]dataset.Prompt, 2)}
 	for name, s := range map[string]Schedule{
 		"no request in the time": {Rate: 1, Burstiness: math.Inf(1), Duration: time.Millisecond},
-		"a ramp of no kind":      {Rate: math.Inf(1), Burstiness: 1, Ramp: spec.Ramp{Strategy: "steep", Start: 1, End: 2}},
+		"a ramp of no kind": {Rate: math.Inf(1), Burstiness: 1, Ramp: spec.Ramp{
+			Strategy: "steep",
+			Start:    1, End: 2,
+		}},
 	} {
 		if err := s.Apply(&load.Options{}, &results.Asked{}, set); err == nil {
 			t.Errorf("%s: Apply gave no error", name)
@@ -97,7 +127,8 @@ func TestScenarioKnowsAllDatasetsAndAPIs(t *testing.T) {
 		if text := complaint("endpoint", api.Name); text != "" {
 			t.Errorf("endpoint %s: %s", api.Name, text)
 		}
-		src := "schema: 1\nname: a\nserver: {launcher: simulator, model: m}\nload: {endpoint: " + api.Name + ", input-len: 1, output-len: 1}\n"
+		src := "schema: 1\nname: a\nserver: {launcher: simulator, model: m}\nload: {endpoint: " + api.Name +
+			", input-len: 1, output-len: 1}\n"
 		sc, err := parse.Source("a.yaml", []byte(src), parse.Options{})
 		if err != nil || sc.Points[0].Endpoint != api.DefaultPath || sc.Points[0].API != api.Name {
 			t.Errorf("endpoint %s: %v, want path %s", api.Name, err, api.DefaultPath)
@@ -111,11 +142,16 @@ func TestScenarioKnowsAllDatasetsAndAPIs(t *testing.T) {
 // textDriver answers each prompt with a text of as many words as its number.
 type textDriver struct{ kept bool }
 
-func (d *textDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *textDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	d.kept = o.KeepText
 	for i := range prompts {
 		sent := 0.0
-		rec := results.Record{Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{1}, ChunkKinds: "t", Text: strings.Repeat("word ", i+1)}
+		rec := results.Record{
+			Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{1}, ChunkKinds: "t",
+			Text: strings.Repeat("word ", i+1),
+		}
 		if err := emit(rec); err != nil {
 			return results.ClientReport{DurationS: 1}, err
 		}
@@ -126,7 +162,9 @@ func (d *textDriver) Run(_ context.Context, o load.Options, prompts []load.Promp
 // optionsDriver remembers what it was asked for and answers nothing.
 type optionsDriver struct{ asked []load.Options }
 
-func (d *optionsDriver) Run(_ context.Context, o load.Options, _ []load.Prompt, _ load.Emit) (results.ClientReport, error) {
+func (d *optionsDriver) Run(_ context.Context, o load.Options, _ []load.Prompt, _ load.Emit) (results.ClientReport,
+	error,
+) {
 	d.asked = append(d.asked, o)
 	return results.ClientReport{DurationS: 1}, nil
 }
@@ -137,7 +175,8 @@ func TestWarmUpHasNoSchedule(t *testing.T) {
 	job := Job{Driver: d, Prompts: make([]load.Prompt, 1), Warmups: make([]load.Prompt, 1)}
 	job.Options.Duration, job.Options.Repeat, job.Options.Arrivals = time.Minute, true, []float64{5}
 	Drive(t.Context(), job, &results.Result{})
-	if len(d.asked) != 2 || d.asked[0].Repeat || d.asked[0].Duration != 0 || d.asked[0].Arrivals != nil || !d.asked[1].Repeat {
+	if len(d.asked) != 2 || d.asked[0].Repeat || d.asked[0].Duration != 0 || d.asked[0].Arrivals != nil ||
+		!d.asked[1].Repeat {
 		t.Errorf("asked for %+v", d.asked)
 	}
 }
@@ -145,12 +184,17 @@ func TestWarmUpHasNoSchedule(t *testing.T) {
 // fussyDriver is a server that refuses the older name of the limit.
 type fussyDriver struct{ fields []string }
 
-func (d *fussyDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *fussyDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	d.fields = append(d.fields, o.MaxTokensField)
 	for i := range prompts {
 		r := results.Record{Index: i}
 		if o.MaxTokensField != spec.MaxCompletionTokens {
-			r.Failure = &results.Failure{Class: results.FailHTTP, HTTPStatus: 400, Message: "400 Bad Request: 'max_tokens' is not supported with this model"}
+			r.Failure = &results.Failure{
+				Class: results.FailHTTP, HTTPStatus: 400,
+				Message: "400 Bad Request: 'max_tokens' is not supported with this model",
+			}
 		}
 		if err := emit(r); err != nil {
 			return results.ClientReport{}, err
@@ -201,7 +245,8 @@ func TestDriveCountsTexts(t *testing.T) {
 		}
 		for i, rec := range stored.all {
 			if rec.TextTokens == nil || *rec.TextTokens != i+1 || (rec.Text != "") != keep {
-				t.Errorf("record %d: text tokens %v, text %q, want %d and a text: %t", i, rec.TextTokens, rec.Text, i+1, keep)
+				t.Errorf("record %d: text tokens %v, text %q, want %d and a text: %t", i, rec.TextTokens,
+					rec.Text, i+1, keep)
 			}
 		}
 	}
@@ -209,14 +254,18 @@ func TestDriveCountsTexts(t *testing.T) {
 
 func TestDriveSaysThatTheDiskIsFull(t *testing.T) {
 	for _, counting := range []bool{false, true} {
-		job := Job{Driver: &textDriver{}, Prompts: make([]load.Prompt, 1), Records: &records{err: &os.PathError{Op: "write", Path: "requests", Err: syscall.ENOSPC}}}
+		job := Job{
+			Driver: &textDriver{}, Prompts: make([]load.Prompt, 1),
+			Records: &records{err: &os.PathError{Op: "write", Path: "requests", Err: syscall.ENOSPC}},
+		}
 		if counting {
 			job.CountText = func(context.Context, string) (int, error) { return 1, nil }
 		}
 		var result results.Result
 		Drive(t.Context(), job, &result)
 		if result.Verdict != results.Failed || result.Failure.Class != results.FailDisk {
-			t.Errorf("counting %t: verdict %s, failure %v, want failed with disk", counting, result.Verdict, result.Failure)
+			t.Errorf("counting %t: verdict %s, failure %v, want failed with disk", counting, result.Verdict,
+				result.Failure)
 		}
 	}
 }

@@ -107,7 +107,8 @@ func TestServerMetricsOfSlowServer(t *testing.T) {
 				t.Errorf("%v: End took %v, want at most %v", c.takes, waited, 2*metricsLimit)
 			}
 			if server.looks != c.looks || result.ServerMetrics[0].Missed != c.missed {
-				t.Errorf("%v: %d answers and %d missed, want %d and %d", c.takes, server.looks, result.ServerMetrics[0].Missed, c.looks, c.missed)
+				t.Errorf("%v: %d answers and %d missed, want %d and %d", c.takes, server.looks,
+					result.ServerMetrics[0].Missed, c.looks, c.missed)
 			}
 		})
 	}

@@ -16,7 +16,10 @@ func TestDrafted(t *testing.T) {
 	}
 	checked := func(r results.Record, drafts int) results.Record { r.Drafts = &drafts; return r }
 	counters := map[string]float64{"draft_tokens_total": 40, "accepted_tokens_total": 20, "drafts_total": 10}
-	log := map[string]float64{"log_draft_tokens_total": 50, "log_accepted_tokens_total": 40, "log_emitted_tokens_total": 45}
+	log := map[string]float64{
+		"log_draft_tokens_total": 50, "log_accepted_tokens_total": 40,
+		"log_emitted_tokens_total": 45,
+	}
 	gauges := []results.ServerMetrics{{}, {Replica: 1, Gauges: map[string]results.GaugeFigures{
 		engines.DraftLength: {Min: 2, Mean: 2.5, Max: 3}, engines.DraftRate: {Mean: 0.5},
 	}}}
@@ -37,8 +40,9 @@ func TestDrafted(t *testing.T) {
 			[]results.Record{answer(0, 8, 4)},
 			gauges,
 			&results.Drafting{
-				Source: results.DraftsByCounters, Tokens: new(5), Drafts: new(10.), DraftTokens: new(40.), AcceptedTokens: new(20.),
-				Rate: new(0.5), Length: new(3.), Efficiency: new(0.6), LogLines: []string{"a line"},
+				Source: results.DraftsByCounters, Tokens: new(5), Drafts: new(10.), DraftTokens: new(40.),
+				AcceptedTokens: new(20.),
+				Rate:           new(0.5), Length: new(3.), Efficiency: new(0.6), LogLines: []string{"a line"},
 			},
 		},
 		{
@@ -46,7 +50,10 @@ func TestDrafted(t *testing.T) {
 			results.Server{Replica: 1, Counters: log},
 			[]results.Record{answer(0, 8, 4), answer(1, 10, 4), {Replica: 1}, answer(1, 10, 1)},
 			gauges,
-			&results.Drafting{Source: results.DraftsByAnswers, DraftTokens: new(20.), AcceptedTokens: new(5.), Rate: new(0.25)},
+			&results.Drafting{
+				Source: results.DraftsByAnswers, DraftTokens: new(20.), AcceptedTokens: new(5.),
+				Rate: new(0.25),
+			},
 		},
 		{
 			"with their drafts",
@@ -63,14 +70,18 @@ func TestDrafted(t *testing.T) {
 			results.Server{},
 			[]results.Record{checked(answer(0, 6, 3), 2), answer(0, 6, 1)},
 			nil,
-			&results.Drafting{Source: results.DraftsByAnswers, DraftTokens: new(12.), AcceptedTokens: new(4.), Rate: new(4. / 12)},
+			&results.Drafting{
+				Source: results.DraftsByAnswers, DraftTokens: new(12.), AcceptedTokens: new(4.),
+				Rate: new(4. / 12),
+			},
 		},
 		{
 			"then the log",
 			results.Server{Counters: log, Speculation: told},
 			nil, gauges,
 			&results.Drafting{
-				Source: results.DraftsByLog, Tokens: new(5), Drafts: new(10.), DraftTokens: new(50.), AcceptedTokens: new(40.), EmittedTokens: new(45.),
+				Source: results.DraftsByLog, Tokens: new(5), Drafts: new(10.), DraftTokens: new(50.),
+				AcceptedTokens: new(40.), EmittedTokens: new(45.),
 				Rate: new(0.8), Length: new(4.5), Efficiency: new(0.75), LogLines: []string{"a line"},
 			},
 		},
@@ -97,9 +108,24 @@ func TestSpeculationWarnings(t *testing.T) {
 	}{
 		{"text", results.Asked{Dataset: "sharegpt"}, speculating, nil},
 		{"random ids", results.Asked{Dataset: "random"}, speculating, []results.WarningCode{results.WarnSpecRandom}},
-		{"random beginnings", results.Asked{Dataset: "prefix_repetition"}, speculating, []results.WarningCode{results.WarnSpecRandom}},
-		{"past the end", results.Asked{Dataset: "sonnet", IgnoreEOS: true}, speculating, []results.WarningCode{results.WarnSpecPastEnd}},
-		{"both", results.Asked{Dataset: "random_mm", IgnoreEOS: true}, speculating, []results.WarningCode{results.WarnSpecRandom, results.WarnSpecPastEnd}},
+		{
+			"random beginnings",
+			results.Asked{Dataset: "prefix_repetition"},
+			speculating,
+			[]results.WarningCode{results.WarnSpecRandom},
+		},
+		{
+			"past the end",
+			results.Asked{Dataset: "sonnet", IgnoreEOS: true},
+			speculating,
+			[]results.WarningCode{results.WarnSpecPastEnd},
+		},
+		{
+			"both",
+			results.Asked{Dataset: "random_mm", IgnoreEOS: true},
+			speculating,
+			[]results.WarningCode{results.WarnSpecRandom, results.WarnSpecPastEnd},
+		},
 		{"no drafts", results.Asked{Dataset: "random", IgnoreEOS: true}, make([]results.Server, 2), nil},
 	} {
 		var got []results.WarningCode

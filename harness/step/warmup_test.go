@@ -17,11 +17,16 @@ type coldDriver struct {
 	sent     []int // prompts of each call
 }
 
-func (d *coldDriver) Run(_ context.Context, _ load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *coldDriver) Run(_ context.Context, _ load.Options, prompts []load.Prompt,
+	emit load.Emit,
+) (results.ClientReport, error) {
 	d.sent = append(d.sent, len(prompts))
 	for i := range prompts {
 		one, sent := 1, 0.0
-		rec := results.Record{Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{0.5}, ChunkKinds: "t", OutputTokens: &one}
+		rec := results.Record{
+			Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{0.5}, ChunkKinds: "t",
+			OutputTokens: &one,
+		}
 		if d.failures > 0 {
 			d.failures--
 			rec.Failure = results.Failf(results.FailHTTP, "500: compiling")
@@ -44,12 +49,17 @@ func TestWarmUpIsRepeatedOnce(t *testing.T) {
 		{"one failed", 1, []int{2, 3}, ""},
 		{"all failed at first", 2, []int{2, 2, 3}, ""},
 		{"one fails again", 3, []int{2, 2, 3}, ""},
-		{"all fail again", 4, []int{2, 2}, "warm-up: all 2 requests, sent twice, failed, the last with http-status: 500: compiling"},
+		{
+			"all fail again", 4,
+			[]int{2, 2},
+			"warm-up: all 2 requests, sent twice, failed, the last with http-status: 500: compiling",
+		},
 	} {
 		d := &coldDriver{failures: c.failures}
 		result := &results.Result{}
 		Drive(t.Context(), Job{
-			Driver: d, Prompts: make([]load.Prompt, 3), Warmups: make([]load.Prompt, 2), Percentiles: []float64{50}, MinSuccess: 1,
+			Driver: d, Prompts: make([]load.Prompt, 3), Warmups: make([]load.Prompt, 2), Percentiles: []float64{50},
+			MinSuccess: 1,
 		}, result)
 		if diff := cmp.Diff(c.sent, d.sent); diff != "" {
 			t.Errorf("%s: requests of each call (-want +got):\n%s", c.name, diff)
@@ -61,7 +71,10 @@ func TestWarmUpIsRepeatedOnce(t *testing.T) {
 }
 
 func TestFitWarmups(t *testing.T) {
-	short, long := load.Prompt{Text: "s", InputTokens: 100, OutputTokens: 50}, load.Prompt{Text: "l", InputTokens: 300, OutputTokens: 10}
+	short, long := load.Prompt{Text: "s", InputTokens: 100, OutputTokens: 50}, load.Prompt{
+		Text: "l", InputTokens: 300,
+		OutputTokens: 10,
+	}
 	cut := short
 	cut.OutputTokens = 20
 	unknown := load.Prompt{Text: "u", OutputTokens: 500}

@@ -35,8 +35,10 @@ func guardProgress(ctx context.Context, limits scenarios.Watchdog) (
 ) {
 	guarded, endPass := context.WithCancelCause(ctx)
 	guarded = context.WithValue(guarded, enderKey{}, endPass)
-	w := &watchdog{limits: limits, end: func(why *results.Failure) { End(guarded, why) }, since: time.Now(),
-		watch: awake.Notice(guarded)}
+	w := &watchdog{
+		limits: limits, end: func(why *results.Failure) { End(guarded, why) }, since: time.Now(),
+		watch: awake.Notice(guarded),
+	}
 	return guarded, w.observe, func() { endPass(nil) }
 }
 

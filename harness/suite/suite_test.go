@@ -28,13 +28,22 @@ func TestFileNames(t *testing.T) {
 	}{
 		{Text(), "m_14336-2048_1 m_14336-2048_5 m_14336-2048_10 m_200-250_32 m_200-250_64 m_200-250_128 " +
 			"m_100-150_1 m_100-150_4 m_100-150_8 m_100-150_16 m_100-150_32"},
-		{Vision(), "m_50-300_8 m_50-300_16 m_50-300_32 m_50-300_64 m_50-300_128 m_100-100_1 m_100-100_8 m_100-100_16 m_100-100_32"},
+		{
+			Vision(),
+			"m_50-300_8 m_50-300_16 m_50-300_32 m_50-300_64 m_50-300_128 m_100-100_1 m_100-100_8 m_100-100_16 " +
+				"m_100-100_32",
+		},
 	} {
 		var names []string
 		seeds := map[uint64]bool{}
-		for _, r := range mustPlan(t, Wish{Profiles: c.profiles, MaxModelLen: 16384, Image: scenarios.ImageSize{Width: 512, Height: 512}}) {
-			if r.Problem != "" || r.Load.MaxConcurrency != 0 || !r.Load.IgnoreEOS || *r.Load.Sampling.Temperature != 0 || r.Load.Warmups == 0 {
-				t.Errorf("%s: %+v, want all at once, to their full length, at temperature 0, after a warm-up", r.Profile, r)
+		for _, r := range mustPlan(t, Wish{
+			Profiles: c.profiles, MaxModelLen: 16384,
+			Image: scenarios.ImageSize{Width: 512, Height: 512},
+		}) {
+			if r.Problem != "" || r.Load.MaxConcurrency != 0 || !r.Load.IgnoreEOS ||
+				*r.Load.Sampling.Temperature != 0 || r.Load.Warmups == 0 {
+				t.Errorf("%s: %+v, want all at once, to their full length, at temperature 0, after a warm-up",
+					r.Profile, r)
 			}
 			seeds[r.Seed] = true
 			names = append(names, strings.TrimSuffix(r.FileName("m"), ".json"))
@@ -45,7 +54,8 @@ func TestFileNames(t *testing.T) {
 	}
 	round := Round{Load: scenarios.Load{InputLen: 5, OutputLen: 6, NumPrompts: 7}}
 	for model, want := range map[string]string{
-		"org/Model 7B": "org_Model_7B_5-6_7.json", `C:\m.gguf`: "C__m.gguf_5-6_7.json", "..": "model_5-6_7.json", "": "model_5-6_7.json",
+		"org/Model 7B": "org_Model_7B_5-6_7.json", `C:\m.gguf`: "C__m.gguf_5-6_7.json", "..": "model_5-6_7.json",
+		"":            "model_5-6_7.json",
 		"../../etc/x": ".._.._etc_x_5-6_7.json", "a\nb": "a_b_5-6_7.json", "模型": "模型_5-6_7.json",
 	} {
 		if got := round.FileName(model); got != want {
@@ -66,7 +76,10 @@ func TestRoundsThatDoNotFit(t *testing.T) {
 		{0, map[string]string{"high": "does not say its max-model-len"}},
 		{2048, map[string]string{"high": "the server's max-model-len is 2048"}},
 		{2049, map[string]string{}},
-		{400, map[string]string{"high": "max-model-len is 400", "mid": "needs 450 tokens a request, and the server's max-model-len is 400"}},
+		{400, map[string]string{
+			"high": "max-model-len is 400",
+			"mid":  "needs 450 tokens a request, and the server's max-model-len is 400",
+		}},
 	} {
 		for _, r := range mustPlan(t, Wish{Profiles: Text(), MaxModelLen: c.maxModelLen}) {
 			if want := c.problem[r.Profile]; !strings.Contains(r.Problem, want) || want == "" && r.Problem != "" {
@@ -80,7 +93,8 @@ func TestRoundsThatDoNotFit(t *testing.T) {
 		}
 	}
 	r := mustPlan(t, Wish{Profiles: []string{"vision-a"}, Image: scenarios.ImageSize{Width: 10, Height: 20}})[0]
-	if got := r.Load.Dataset.Images; len(got.Sizes) != 1 || got.Sizes[0].Height != 20 || got.Format != "jpeg" || got.Quality != 75 {
+	if got := r.Load.Dataset.Images; len(got.Sizes) != 1 || got.Sizes[0].Height != 20 || got.Format != "jpeg" ||
+		got.Quality != 75 {
 		t.Errorf("images = %+v, want 10x20, jpeg of quality 75", got)
 	}
 }
@@ -91,8 +105,14 @@ func TestEngineParams(t *testing.T) {
 		want []string
 	}{
 		{
-			[]string{"python", "-m", "vllm.entrypoints.openai.api_server", "--model", "a/b", "--enforce-eager", "--max-model-len=16k", "--temp", "-0.5"},
-			[]string{"-m vllm.entrypoints.openai.api_server", "--model a/b", "--enforce-eager", "--max-model-len=16k", "--temp -0.5"},
+			[]string{
+				"python", "-m", "vllm.entrypoints.openai.api_server", "--model", "a/b", "--enforce-eager",
+				"--max-model-len=16k", "--temp", "-0.5",
+			},
+			[]string{
+				"-m vllm.entrypoints.openai.api_server", "--model a/b", "--enforce-eager", "--max-model-len=16k",
+				"--temp -0.5",
+			},
 		},
 		{[]string{"/usr/bin/vllm", "serve", "a/b", "--api-key", "***", "***"}, []string{"--api-key *** ***"}},
 		{[]string{"llama-server"}, nil},
@@ -105,19 +125,25 @@ func TestEngineParams(t *testing.T) {
 	if got := string(EngineParams([]string{"--a b", "--c x\ny"}, "")); got != "engine params:\n--a b\n--c x\\ny\n" {
 		t.Errorf("EngineParams = %q", got)
 	}
-	if got := string(EngineParams(ServerParams(nil, "/x"), "it is not on\nthis machine")); got != "engine params:\nunknown: it is not on; this machine\n" {
+	if got := string(EngineParams(ServerParams(nil, "/x"),
+		"it is not on\nthis machine")); got != "engine params:\nunknown: it is not on; this machine\n" {
 		t.Errorf("EngineParams of nothing = %q", got)
 	}
-	if got := ServerParams(map[string]string{"b": "2", "a": "1"}, "/props"); !slices.Equal(got[1:], []string{"a 1", "b 2"}) || !strings.Contains(got[0], "/props") {
+	if got := ServerParams(map[string]string{"b": "2", "a": "1"}, "/props"); !slices.Equal(got[1:],
+		[]string{"a 1", "b 2"}) || !strings.Contains(got[0], "/props") {
 		t.Errorf("Told = %q", got)
 	}
 }
 
 func TestMaxModelLenOf(t *testing.T) {
 	for value, want := range map[string]int{
-		"16384": 16384, "16k": 16000, "16K": 16384, "1.5k": 1500, "1.5K": 0, "2M": 2 << 20, "auto": 0, "-1": 0, "": 0, "99999999999": 0, "1.5": 0,
+		"16384": 16384, "16k": 16000, "16K": 16384, "1.5k": 1500, "1.5K": 0, "2M": 2 << 20, "auto": 0, "-1": 0, "": 0,
+		"99999999999": 0, "1.5": 0,
 	} {
-		for _, argv := range [][]string{{"vllm", "--max-model-len", value}, {"vllm", "--max_model_len=" + value, "--port", "5"}} {
+		for _, argv := range [][]string{{"vllm", "--max-model-len", value}, {
+			"vllm", "--max_model_len=" + value,
+			"--port", "5",
+		}} {
 			if got := MaxModelLenOf(argv); got != want {
 				t.Errorf("MaxModelLenOf(%q) = %d, want %d", argv, got, want)
 			}
@@ -132,9 +158,13 @@ func TestMaxModelLenOf(t *testing.T) {
 
 func TestMemoryUsage(t *testing.T) {
 	gpus := func(used int64) []Memory {
-		return []Memory{{"AMD Instinct MI300X", new(used << 20), new(int64(196592 << 20))}, {"AMD Instinct MI300X", nil, nil}}
+		return []Memory{
+			{"AMD Instinct MI300X", new(used << 20), new(int64(196592 << 20))},
+			{"AMD Instinct MI300X", nil, nil},
+		}
 	}
-	const want = "GPU Name: AMD Instinct MI300X\nWarm up status:\n100MiB 196592MiB\nN/A N/A\nAfter Benchmark status:\n200MiB 196592MiB\nN/A N/A\n"
+	const want = "GPU Name: AMD Instinct MI300X\nWarm up status:\n100MiB 196592MiB\nN/A N/A\n" +
+		"After Benchmark status:\n200MiB 196592MiB\nN/A N/A\n"
 	if got := string(MemoryUsage(gpus(100), gpus(200))); got != want {
 		t.Errorf("MemoryUsage = %q, want %q", got, want)
 	}
@@ -153,7 +183,8 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]any{
-		"input_length": 14336., "output_length": 2048., "num_prompts": 1., "successful_requests": 1., "total_input_tokens": 14336., "total_generated_tokens": 2048.,
+		"input_length": 14336., "output_length": 2048., "num_prompts": 1., "successful_requests": 1.,
+		"total_input_tokens": 14336., "total_generated_tokens": 2048.,
 		"request_throughput": 0.0114, "output_token_throughput": 23.347, "total_token_throughput": 186.776,
 		"time_to_first_token": 151.31, "time_per_output_token": 42.78, "inter_token_latency": 42.79,
 		"date": "20250102-030405", "completed": 1., "mean_ttft_ms": 151.31, "profile": "high",
@@ -190,8 +221,18 @@ func TestEstimateImages(t *testing.T) {
 		overhead Overhead
 		want     string
 	}{
-		{"text counted here", []results.Record{rec(new(420), new(50)), rec(new(418), new(48)), failed}, Overhead{60, new(50)}, "{512x512 720 98 20 2} 360"},
-		{"nothing counts here", []results.Record{rec(new(420), nil), rec(new(418), nil)}, Overhead{60, nil}, "{512x512 718 120 0 2} 359"},
+		{
+			"text counted here",
+			[]results.Record{rec(new(420), new(50)), rec(new(418), new(48)), failed},
+			Overhead{60, new(50)},
+			"{512x512 720 98 20 2} 360",
+		},
+		{
+			"nothing counts here",
+			[]results.Record{rec(new(420), nil), rec(new(418), nil)},
+			Overhead{60, nil},
+			"{512x512 718 120 0 2} 359",
+		},
 		{"no template", []results.Record{rec(new(410), new(50))}, Overhead{49, new(50)}, "{512x512 360 50 0 1} 360"},
 		{"the server does not count", []results.Record{rec(nil, new(50))}, Overhead{60, new(50)}, "<nil>"},
 		{"all failed", []results.Record{failed}, Overhead{60, new(50)}, "<nil>"},
@@ -210,11 +251,16 @@ func TestTable(t *testing.T) {
 	rounds := mustPlan(t, Wish{Profiles: []string{"high", "low"}, MaxModelLen: 16384})
 	mean := func(v float64) results.Dist { return results.Dist{N: 1, Mean: &v} }
 	ok := &results.Result{Simulated: true, Verdict: results.OK, Figures: &results.Figures{
-		Asked: 1, Completed: 1, DurationS: 87.72, RequestThroughput: new(0.0114), OutputThroughput: new(23.347), TotalTokenThroughput: new(186.776),
-		TTFT: mean(0.15131), TPOT: mean(0.04278), ITL: mean(0.04278),
+		Asked: 1, Completed: 1, DurationS: 87.72, RequestThroughput: new(0.0114), OutputThroughput: new(23.347),
+		TotalTokenThroughput: new(186.776),
+		TTFT:                 mean(0.15131), TPOT: mean(0.04278), ITL: mean(0.04278),
 	}}
 	bad := &results.Result{Verdict: results.Failed, Figures: &results.Figures{Asked: 5, Failed: 5, DurationS: 1}}
-	rows := []Row{{Round: rounds[0], Result: ok}, {Round: rounds[1], Result: bad, Problem: "requests: all 5 failed"}, {Round: rounds[3], Problem: "interrupted"}}
+	rows := []Row{
+		{Round: rounds[0], Result: ok},
+		{Round: rounds[1], Result: bad, Problem: "requests: all 5 failed"},
+		{Round: rounds[3], Problem: "interrupted"},
+	}
 	var out strings.Builder
 	if err := Table(&out, rows); err != nil {
 		t.Fatal(err)
@@ -235,7 +281,8 @@ low, 1 at once: interrupted
 	if err := Table(&out, []Row{{Round: vision, Result: ok, Images: &Images{Tokens: 363, Requests: 1}}}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "img tok/req  result\n") || !strings.Contains(out.String(), "~363  ok") || !strings.Contains(out.String(), "an estimate") {
+	if !strings.Contains(out.String(), "img tok/req  result\n") || !strings.Contains(out.String(), "~363  ok") ||
+		!strings.Contains(out.String(), "an estimate") {
 		t.Errorf("Table of vision =\n%s", out.String())
 	}
 }

@@ -16,7 +16,12 @@ func TestSocketOfPartitions(t *testing.T) {
 		{Index: 2, PCI: "0000:26:00.0"},
 		{Index: 3},
 	}}}
-	for i, want := range [][]string{{"0000:05:00.0/0", "0000:05:00.0/1"}, {"0000:05:00.0/0", "0000:05:00.0/1"}, nil, nil} {
+	for i, want := range [][]string{
+		{"0000:05:00.0/0", "0000:05:00.0/1"},
+		{"0000:05:00.0/0", "0000:05:00.0/1"},
+		nil,
+		nil,
+	} {
 		if diff := cmp.Diff(want, m.socketOf(m.Machine.Devices[i])); diff != "" {
 			t.Errorf("socketOf(%d) (-want +got):\n%s", i, diff)
 		}

@@ -78,7 +78,10 @@ func (w *world) startStranger() {
 func (w *world) serverArgs() []string {
 	w.t.Helper()
 	kind, _ := engines.Lookup("vllm")
-	command, err := launchers.Plan(kind, recipe.Spec{Launcher: "vllm", Binary: []string{self(w.t)}, Model: "m", Host: "127.0.0.1", Port: w.port})
+	command, err := launchers.Plan(kind, recipe.Spec{
+		Launcher: "vllm", Binary: []string{self(w.t)}, Model: "m",
+		Host: "127.0.0.1", Port: w.port,
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}

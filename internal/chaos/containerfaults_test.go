@@ -19,28 +19,56 @@ func containerFaults() []fault {
 	plain := fakecontainer.Config{}
 	return []fault{
 		container(fault{stage: stop, kind: "leak", name: "the container outlives its client"}, plain),
-		container(fault{stage: stop, kind: "lie", name: "docker stop says it did and did nothing"}, fakecontainer.Config{Lie: []string{"stop"}}),
-		container(fault{stage: stop, kind: "hang", name: "docker stop never ends"}, fakecontainer.Config{Hang: []string{"stop"}}),
-		container(fault{stage: stop, kind: "crash", name: "docker rm fails once"}, fakecontainer.Config{RemoveFails: 1}),
-		container(fault{stage: stop, kind: "hang", name: "the container ignores SIGTERM", engine: func(c *engine) { c.IgnoreTerm = true }}, plain),
+		container(fault{stage: stop, kind: "lie", name: "docker stop says it did and did nothing"},
+			fakecontainer.Config{Lie: []string{"stop"}}),
+		container(fault{stage: stop, kind: "hang", name: "docker stop never ends"},
+			fakecontainer.Config{Hang: []string{"stop"}}),
+		container(fault{stage: stop, kind: "crash", name: "docker rm fails once"},
+			fakecontainer.Config{RemoveFails: 1}),
+		container(fault{stage: stop, kind: "hang", name: "the container ignores SIGTERM", engine: func(c *engine) {
+			c.IgnoreTerm = true
+		}}, plain),
 		container(fault{
-			stage: stop, kind: "lie", name: "docker rm says it did and did nothing", good: notRun, why: results.FailNoProof, after: headline("still there"),
+			stage: stop, kind: "lie", name: "docker rm says it did and did nothing", good: notRun,
+			why: results.FailNoProof, after: headline("still there"),
 		}, fakecontainer.Config{Lie: []string{"rm"}}),
-		container(fault{stage: serve, kind: "crash", name: "the container is ended for memory", engine: request("kill"), verdict: failed, class: results.FailOutOfMemory}, fakecontainer.Config{OOMKilled: true}),
-		container(fault{stage: serve, kind: "lie", name: "docker logs ends at once"}, fakecontainer.Config{Lie: []string{"logs"}}),
-		container(fault{stage: spawn, kind: "crash", name: "the image cannot be pulled", verdict: failed, class: results.FailImage},
-			fakecontainer.Config{Missing: true, Fail: map[string]string{"pull": "Error response from daemon: manifest for engine not found: manifest unknown"}}),
-		container(fault{stage: spawn, kind: "crash", name: "the container engine does not answer", verdict: failed, class: results.FailContainer},
+		container(fault{
+			stage: serve, kind: "crash", name: "the container is ended for memory", engine: request("kill"),
+			verdict: failed, class: results.FailOutOfMemory,
+		}, fakecontainer.Config{OOMKilled: true}),
+		container(fault{stage: serve, kind: "lie", name: "docker logs ends at once"},
+			fakecontainer.Config{Lie: []string{"logs"}}),
+		container(fault{
+			stage: spawn, kind: "crash", name: "the image cannot be pulled", verdict: failed,
+			class: results.FailImage,
+		},
+			fakecontainer.Config{
+				Missing: true,
+				Fail: map[string]string{"pull": "Error response from daemon: manifest for engine not found: " +
+					"manifest unknown"},
+			}),
+		container(fault{
+			stage: spawn, kind: "crash", name: "the container engine does not answer", verdict: failed,
+			class: results.FailContainer,
+		},
 			fakecontainer.Config{Fail: map[string]string{
-				"version": "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "image": "Cannot connect to the Docker daemon", "run": "Cannot connect to the Docker daemon",
+				"version": "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.",
+				"image":   "Cannot connect to the Docker daemon", "run": "Cannot connect to the Docker daemon",
 			}}),
-		container(fault{stage: "load", kind: "crash", name: "the container ends while it loads", engine: exits(1, "RuntimeError: nothing to load"), verdict: failed, class: results.FailExited, says: "code 1"}, plain),
+		container(fault{
+			stage: "load", kind: "crash", name: "the container ends while it loads",
+			engine: exits(1, "RuntimeError: nothing to load"), verdict: failed, class: results.FailExited,
+			says: "code 1",
+		}, plain),
 	}
 }
 
 // boxed runs the server of variant bad in a container of a fake engine.
 func container(f fault, config fakecontainer.Config) fault {
-	f.bad = lay(block{"binary": nil, "container": block{"image": "registry.example/engine:1", "engine": "docker"}, "stop": block{"grace": "2s"}}, f.bad)
+	f.bad = lay(block{
+		"binary": nil, "container": block{"image": "registry.example/engine:1", "engine": "docker"},
+		"stop": block{"grace": "2s"},
+	}, f.bad)
 	f.prepare = func(w *world) { w.docker(config) }
 	after := f.after
 	f.after = func(w *world, end conclusion) {
@@ -86,7 +114,8 @@ func (w *world) startForeignContainer() {
 		cmd.Dir = w.t.TempDir()
 		return cmd
 	}
-	run := client("run", "-d", "--name", foreignContainer, "--label", "benchrig.run=another", "--label", "benchrig.cookie=another.1",
+	run := client("run", "-d", "--name", foreignContainer, "--label", "benchrig.run=another", "--label",
+		"benchrig.cookie=another.1",
 		"-e", silent.Env(), "-e", "GORACE="+fakeengine.PromptExit, "registry.example/engine:1")
 	if out, err := run.CombinedOutput(); err != nil {
 		w.t.Fatalf("run a foreign container: %v: %s", err, out)

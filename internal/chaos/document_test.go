@@ -13,8 +13,10 @@ func document() string {
 	var b strings.Builder
 	b.WriteString(`# Faults and what becomes of them
 
-This page is made from the table of the fault suite (` + "`go test ./chaos -run TestDocs -update-docs`" + `); the suite asserts every line of it.
-` + "`make chaos`" + ` runs all of them and 50 runs that are killed and resumed, and prints what it saw; ` + "`make test`" + ` takes every third row of each stage and kind, and four kills.
+This page is made from the table of the fault suite (` + "`go test ./chaos -run TestDocs -update-docs`" +
+		`); the suite asserts every line of it.
+` + "`make chaos`" + ` runs all of them and 50 runs that are killed and resumed, and prints what it saw; ` +
+		"`make test`" + ` takes every third row of each stage and kind, and four kills.
 
 Each row is a run of bench as a program of its own, in a folder of its own, of two variants: one with the fault and, after it, a sound one, both with servers in the shape of
 vLLM unless the row says otherwise. After each:
@@ -52,7 +54,8 @@ Those with GPUs play a machine with a MI300X in files, those with containers a f
 	b.WriteString(`## Killed and resumed
 
 A matrix of eight steps over four server lives is killed with SIGKILL at 50 moments: anywhere; right after an event of the journal, above all between the one before a spawn and the one
-after it; within the first 200 ms; up to four times, also while it is resumed and while ` + "`bench clean`" + ` works; with servers in the shape of vLLM, SGLang and TGI and with the simulator.
+after it; within the first 200 ms; up to four times, also while it is resumed and while ` + "`bench clean`" +
+		` works; with servers in the shape of vLLM, SGLang and TGI and with the simulator.
 Then it is resumed to its end. Beside all that is said above, every file of every step that was finished before the kill is still there, byte for byte, and the table of
 ` + "`bench report`" + ` has the steps and verdicts of a run that nobody disturbed.
 
@@ -104,33 +107,41 @@ func meanings() map[string]string {
 	return map[string]string{
 		string(results.OK):      "the step has figures",
 		string(results.Suspect): "it has figures, and the report says beside them why they are doubtful",
-		string(results.Failed):  "it has none, or too few requests succeeded; what was measured is kept, and the run goes on",
-		string(results.NotRun):  "the run ended before it; the reason is the headline of the report, and `bench resume` goes on from there",
+		string(results.Failed): "it has none, or too few requests succeeded; what was measured is kept, and the " +
+			"run goes on",
+		string(results.NotRun): "the run ended before it; the reason is the headline of the report, and `bench " +
+			"resume` goes on from there",
 
-		string(results.FailNotFound):     "the program cannot be run",
-		string(results.FailBadRecipe):    "the scenario's recipe makes no command",
-		string(results.FailBadFlag):      "the engine does not know a flag",
-		string(results.FailExited):       "the server exited before it was stopped, with any exit code; the end of its log is kept",
-		string(results.FailPortInUse):    "somebody has the port; bench says who, where that can be seen",
-		string(results.FailOutOfMemory):  "its log, the kernel or the container engine says so",
-		string(results.FailKVCache):      "no room for one request of the model's length",
-		string(results.FailGated):        "the model's owner has to let you in",
-		string(results.FailEngineDied):   "a part of the engine died; the first traceback is kept",
-		string(results.FailReadyStall):   "no log, no CPU time, no bytes read for `ready.stall`",
-		string(results.FailReadyTimeout): "no token within `ready.timeout`, whatever the health path says; the message says how far it came",
-		string(results.FailWrongModel):   "another model than the one asked for answers",
-		string(results.FailForeign):      "a process that is not ours answers on the port",
-		string(results.FailAuth):         "the server wants a key",
-		string(results.FailRequests):     "fewer requests succeeded than `min-success`; the message counts the others by class",
-		string(results.FailRestarted):    "the server's counters went back: it is not the one that the step began with",
-		string(results.FailNoProgress):   "no token of any request for `watchdog.stall`; the server is started anew for the next step",
-		string(results.FailDeadline):     "a deadline of the scenario passed",
-		string(results.FailForeignGPU):   "others hold memory of the server's GPUs; they are never ended",
-		string(results.FailNoProof):      "processes, port, memory or container could not be proven gone: the next server would be measured beside them",
-		string(results.FailDisk):         "too little disk is left, or nothing can be written",
-		string(results.FailHook):         "a hook or check refused; what hooks changed before is put back. As a doubt: one failed that may",
-		string(results.FailImage):        "the image cannot be had",
-		string(results.FailContainer):    "the container engine does not answer",
+		string(results.FailNotFound):  "the program cannot be run",
+		string(results.FailBadRecipe): "the scenario's recipe makes no command",
+		string(results.FailBadFlag):   "the engine does not know a flag",
+		string(results.FailExited): "the server exited before it was stopped, with any exit code; the end of " +
+			"its log is kept",
+		string(results.FailPortInUse):   "somebody has the port; bench says who, where that can be seen",
+		string(results.FailOutOfMemory): "its log, the kernel or the container engine says so",
+		string(results.FailKVCache):     "no room for one request of the model's length",
+		string(results.FailGated):       "the model's owner has to let you in",
+		string(results.FailEngineDied):  "a part of the engine died; the first traceback is kept",
+		string(results.FailReadyStall):  "no log, no CPU time, no bytes read for `ready.stall`",
+		string(results.FailReadyTimeout): "no token within `ready.timeout`, whatever the health path says; the " +
+			"message says how far it came",
+		string(results.FailWrongModel): "another model than the one asked for answers",
+		string(results.FailForeign):    "a process that is not ours answers on the port",
+		string(results.FailAuth):       "the server wants a key",
+		string(results.FailRequests): "fewer requests succeeded than `min-success`; the message counts the " +
+			"others by class",
+		string(results.FailRestarted): "the server's counters went back: it is not the one that the step began with",
+		string(results.FailNoProgress): "no token of any request for `watchdog.stall`; the server is started anew " +
+			"for the next step",
+		string(results.FailDeadline):   "a deadline of the scenario passed",
+		string(results.FailForeignGPU): "others hold memory of the server's GPUs; they are never ended",
+		string(results.FailNoProof): "processes, port, memory or container could not be proven gone: the next " +
+			"server would be measured beside them",
+		string(results.FailDisk): "too little disk is left, or nothing can be written",
+		string(results.FailHook): "a hook or check refused; what hooks changed before is put back. As a " +
+			"doubt: one failed that may",
+		string(results.FailImage):     "the image cannot be had",
+		string(results.FailContainer): "the container engine does not answer",
 
 		string(results.WarnShortOutput):    "answers were shorter than asked",
 		string(results.WarnForeignGPUUser): "others used the GPUs of the step",

@@ -162,7 +162,8 @@ func headline(says string) func(*world, conclusion) {
 	return func(w *world, end conclusion) {
 		w.t.Helper()
 		const lines = 30 // the verdict, the table, then failures
-		top := strings.Join(strings.SplitN(end.stdout, "\n", lines+1)[:min(lines, strings.Count(end.stdout, "\n"))], "\n")
+		top := strings.Join(strings.SplitN(end.stdout, "\n", lines+1)[:min(lines, strings.Count(end.stdout, "\n"))],
+			"\n")
 		if !strings.Contains(top, says) {
 			w.t.Errorf("the report begins with\n%s\nwant %q", top, says)
 		}

@@ -110,15 +110,18 @@ func memoryFaults() []fault {
 	stranger := with(0, func(machine *fakegpu.Machine, w *world) { w.gpuStranger(machine) })
 	return []fault{
 		{
-			stage: stop, kind: "leak", name: "VRAM never comes back", prepare: with(lost, steady), scenario: onGPU(block{"timeout": "2s"}),
-			good: notRun, why: results.FailNoProof, after: headline("memory is not free"),
+			stage: stop, kind: "leak", name: "VRAM never comes back", prepare: with(lost, steady),
+			scenario: onGPU(block{"timeout": "2s"}),
+			good:     notRun, why: results.FailNoProof, after: headline("memory is not free"),
 		},
 		{
-			stage: stop, kind: "slow", name: "VRAM comes back two seconds later", prepare: with(2*time.Second, steady), scenario: onGPU(nil),
-			after: freed(true),
+			stage: stop, kind: "slow", name: "VRAM comes back two seconds later", prepare: with(2*time.Second, steady),
+			scenario: onGPU(nil),
+			after:    freed(true),
 		},
 		{
-			stage: stop, kind: "leak", name: "a worker holds VRAM after its leader was killed", scenario: onGPU(nil), bad: hasted,
+			stage: stop, kind: "leak", name: "a worker holds VRAM after its leader was killed",
+			scenario: onGPU(nil), bad: hasted,
 			engine: func(c *engine) {
 				children(fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true})(c)
 				request(fakeengine.FaultKill)(c)
@@ -128,7 +131,8 @@ func memoryFaults() []fault {
 			}), verdict: failed, class: results.FailExited, after: freed(true),
 		},
 		{
-			stage: stop, kind: "lie", name: "the driver goes on telling the VRAM of before", scenario: onGPU(block{"timeout": "2s"}),
+			stage: stop, kind: "lie", name: "the driver goes on telling the VRAM of before",
+			scenario: onGPU(block{"timeout": "2s"}),
 			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
 				w.once(func() bool { return w.has(results.StepStarted) }, func() {
 					if err := machine.Remove(0, "mem_info_vram_used"); err != nil {
@@ -140,7 +144,10 @@ func memoryFaults() []fault {
 		{
 			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it",
 			// so much that the next server fits beside it
-			scenario: lay(onGPU(nil), block{"server": block{"gpus": 1, "args": block{"gpu-memory-utilization": "0.5"}}}),
+			scenario: lay(onGPU(nil), block{"server": block{
+				"gpus": 1,
+				"args": block{"gpu-memory-utilization": "0.5"},
+			}}),
 			prepare: with(2*time.Second, func(machine *fakegpu.Machine, w *world) {
 				w.once(func() bool { return w.has(results.LifeStopping) }, func() { w.gpuStranger(machine) })
 			}), after: freed(true),
@@ -153,20 +160,24 @@ func memoryFaults() []fault {
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds so much VRAM that the server would not fit", prepare: stranger,
+			stage: "spawn", kind: "leak", name: "a stranger holds so much VRAM that the server would not fit",
+			prepare:  stranger,
 			scenario: onGPU(block{"foreign": "report"}),
 			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is refuse", prepare: stranger, scenario: onGPU(block{"foreign": "refuse"}),
-			verdict: failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
+			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is refuse", prepare: stranger,
+			scenario: onGPU(block{"foreign": "refuse"}),
+			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is wait", prepare: stranger, scenario: onGPU(block{"foreign": "wait", "timeout": "1s"}),
-			verdict: failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
+			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is wait", prepare: stranger,
+			scenario: onGPU(block{"foreign": "wait", "timeout": "1s"}),
+			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
-			stage: "spawn", kind: "slow", name: "a stranger leaves the GPU after two seconds, vram.foreign is wait", scenario: onGPU(block{"foreign": "wait"}),
+			stage: "spawn", kind: "slow", name: "a stranger leaves the GPU after two seconds, vram.foreign is wait",
+			scenario: onGPU(block{"foreign": "wait"}),
 			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
 				stranger := w.gpuStranger(machine)
 				w.bystanders = w.bystanders[:len(w.bystanders)-1] // it ends by itself
@@ -238,21 +249,25 @@ func disturbances() []fault {
 	slow := request(fakeengine.FaultSlow)
 	return []fault{
 		{
-			stage: serve, kind: "lie", name: "a stranger comes to the GPU during a step", scenario: onGPU(nil), engine: slow,
+			stage: serve, kind: "lie", name: "a stranger comes to the GPU during a step",
+			scenario: onGPU(nil), engine: slow,
 			prepare: during(func(_ context.Context, w *world, machine *fakegpu.Machine) { w.gpuStranger(machine) }),
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
 		},
 		{
-			stage: serve, kind: "slow", name: "the card throttles", scenario: onGPU(nil), engine: slow, prepare: during(hot),
+			stage: serve, kind: "slow", name: "the card throttles", scenario: onGPU(nil), engine: slow,
+			prepare: during(hot),
 			verdict: suspect, class: results.FailureClass(results.WarnThrottled),
 		},
 		{
-			stage: serve, kind: "slow", name: "the card throttles, on-throttle is repeat", engine: slow, prepare: during(hot),
+			stage: serve, kind: "slow", name: "the card throttles, on-throttle is repeat", engine: slow,
+			prepare:  during(hot),
 			scenario: lay(onGPU(nil), block{"telemetry": block{"on-throttle": "repeat"}, "retries": 1}),
 			class:    results.FailureClass(results.WarnRetried),
 		},
 		{
-			stage: serve, kind: "lie", name: "the power limit is lowered during a step", scenario: onGPU(nil), engine: slow,
+			stage: serve, kind: "lie", name: "the power limit is lowered during a step",
+			scenario: onGPU(nil), engine: slow,
 			prepare: during(func(_ context.Context, w *world, machine *fakegpu.Machine) {
 				values := fakegpu.Loaded()
 				values.PowerLimitW = 500

@@ -22,32 +22,49 @@ func hookFaults() []fault {
 		}
 	}
 	return []fault{
-		{stage: spawn, kind: "crash", name: "a hook fails", bad: before(block{"command": []string{"false"}}), verdict: failed, class: results.FailHook, says: "false", after: putBack},
 		{
-			stage: spawn, kind: "hang", name: "a hook hangs, with children", bad: before(block{"command": []string{"sh", "-c", "sleep 100 & sleep 100"}, "timeout": "1s"}),
+			stage: spawn, kind: "crash", name: "a hook fails", bad: before(block{"command": []string{"false"}}),
+			verdict: failed, class: results.FailHook, says: "false", after: putBack,
+		},
+		{
+			stage: spawn, kind: "hang", name: "a hook hangs, with children",
+			bad:     before(block{"command": []string{"sh", "-c", "sleep 100 & sleep 100"}, "timeout": "1s"}),
 			verdict: failed, class: results.FailHook, says: "1s", after: putBack,
 		},
-		{stage: spawn, kind: "crash", name: "no such hook", bad: before(block{"command": []string{"./no-such-hook"}}), verdict: failed, class: results.FailHook, says: "no-such-hook", after: putBack},
+		{
+			stage: spawn, kind: "crash", name: "no such hook", bad: before(block{"command": []string{"./no-such-hook"}}),
+			verdict: failed, class: results.FailHook, says: "no-such-hook", after: putBack,
+		},
 		{
 			stage: spawn, kind: "leak", name: "a hook leaves a daemon behind",
 			bad: before(block{"command": []string{"sh", "-c", "setsid sleep 100 >/dev/null 2>&1 &"}}), after: putBack,
 		},
-		{stage: spawn, kind: "slow", name: "a hook fails, on-failure is warn", bad: before(block{"command": []string{"false"}, "on-failure": "warn"}), class: results.FailureClass(results.WarnHook), after: putBack},
 		{
-			stage: spawn, kind: "flood", name: "a hook writes without end", bad: before(block{"command": []string{"yes"}, "timeout": "1s"}),
+			stage: spawn, kind: "slow", name: "a hook fails, on-failure is warn",
+			bad:   before(block{"command": []string{"false"}, "on-failure": "warn"}),
+			class: results.FailureClass(results.WarnHook), after: putBack,
+		},
+		{
+			stage: spawn, kind: "flood", name: "a hook writes without end",
+			bad:     before(block{"command": []string{"yes"}, "timeout": "1s"}),
 			verdict: failed, class: results.FailHook, after: putBack,
 		},
 		{
-			stage: spawn, kind: "lie", name: "a check refuses the box", scenario: block{"checks": []block{{"kind": "command", "command": []string{"false"}}}},
-			verdict: notRun, class: results.FailHook, good: notRun, why: results.FailHook, after: headline("check"),
+			stage: spawn, kind: "lie", name: "a check refuses the box",
+			scenario: block{"checks": []block{{"kind": "command", "command": []string{"false"}}}},
+			verdict:  notRun, class: results.FailHook, good: notRun, why: results.FailHook, after: headline("check"),
 		},
 		{
 			stage: spawn, kind: "lie", name: "a hook says it did and the check sees that it did not",
-			bad:     before(block{"command": []string{"true"}}, block{"check": block{"kind": "file", "name": "changed", "want": "300 W"}}),
+			bad: before(block{"command": []string{"true"}}, block{"check": block{
+				"kind": "file", "name": "changed",
+				"want": "300 W",
+			}}),
 			verdict: failed, class: results.FailHook, after: putBack,
 		},
 		{
-			stage: stop, kind: "crash", name: "an undo fails", bad: block{"hooks": block{"before": []block{{"command": []string{"true"}, "undo": []string{"false"}}}}},
+			stage: stop, kind: "crash", name: "an undo fails",
+			bad: block{"hooks": block{"before": []block{{"command": []string{"true"}, "undo": []string{"false"}}}}},
 			after: func(w *world, end conclusion) {
 				if !strings.Contains(story(end.good)+end.stderr, "undo") && !doubted(end.good, results.WarnHook) {
 					w.t.Errorf("nothing tells of the undo that failed: %s", story(end.good))

@@ -62,11 +62,18 @@ func servers() map[string]block {
 	}
 	worker := fakeengine.Child{Session: true, Name: "VLLM::Worker_TP", Clobber: true}
 	return map[string]block{
-		"vLLM":   fake("vllm", children(fakeengine.Child{Session: true, Clobber: true, Children: []fakeengine.Child{worker, worker}})),
-		"SGLang": fake("sglang", children(fakeengine.Child{Daemon: true}, fakeengine.Child{Daemon: true, Clobber: true})),
-		"TGI":    fake("tgi", children(fakeengine.Child{Group: true}, fakeengine.Child{Group: true, ClearEnv: true})),
+		"vLLM": fake("vllm", children(fakeengine.Child{
+			Session: true, Clobber: true,
+			Children: []fakeengine.Child{worker, worker},
+		})),
+		"SGLang": fake("sglang", children(fakeengine.Child{Daemon: true}, fakeengine.Child{
+			Daemon:  true,
+			Clobber: true,
+		})),
+		"TGI": fake("tgi", children(fakeengine.Child{Group: true}, fakeengine.Child{Group: true, ClearEnv: true})),
 		"simulator": {
-			"launcher": "simulator", "binary": nil, "model": "simulated/Llama-3.2-1B-Instruct", "args": block{"sim-load-time": "200ms", "sim-device": "h100"},
+			"launcher": "simulator", "binary": nil, "model": "simulated/Llama-3.2-1B-Instruct",
+			"args": block{"sim-load-time": "200ms", "sim-device": "h100"},
 		},
 	}
 }
@@ -82,11 +89,15 @@ func moments(took time.Duration) []moment {
 	all := []moment{
 		{"vLLM", []blow{sometime("run"), sometime("run")}},
 		{"SGLang", []blow{around(results.StepStarted, 3, took/8), early("clean")}},
-		{"simulator", []blow{around(results.LifeStarting, 2, 10*time.Millisecond), around(results.LifeStarting, 3, 2*time.Millisecond)}},
+		{"simulator", []blow{around(results.LifeStarting, 2, 10*time.Millisecond), around(results.LifeStarting, 3,
+			2*time.Millisecond)}},
 		{"TGI", []blow{around(results.LifeStopping, 1, 50*time.Millisecond), early("run")}},
 	}
 	shapes := []string{"vLLM", "SGLang", "TGI", "simulator"}
-	kinds := []results.EventKind{results.LifeStarting, results.LifeSpawned, results.LifeReady, results.StepStarted, results.StepFinished, results.LifeStopping, results.LifeStopped}
+	kinds := []results.EventKind{
+		results.LifeStarting, results.LifeSpawned, results.LifeReady, results.StepStarted,
+		results.StepFinished, results.LifeStopping, results.LifeStopped,
+	}
 	for i := len(all); i < 50; i++ {
 		m := moment{server: shapes[random.IntN(len(shapes))]}
 		switch i % 5 {
@@ -132,7 +143,8 @@ func TestKilledAndResumed(t *testing.T) {
 		for _, m := range all {
 			kills += len(m.blows)
 		}
-		t.Logf("killed %d times in %d runs of 8 steps; all were resumed to the table of the undisturbed run", kills, len(all))
+		t.Logf("killed %d times in %d runs of 8 steps; all were resumed to the table of the undisturbed run",
+			kills, len(all))
 	}
 }
 

@@ -21,26 +21,33 @@ func contentions() []ordeal {
 	beside := func(w *world, do func()) {
 		w.t.Helper()
 		done := make(chan struct{})
-		got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted), 0, func(*os.Process) { defer close(done); do() })})
+		got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted), 0,
+			func(*os.Process) { defer close(done); do() })})
 		<-done
 		if got.code != 0 || verdicts(w.readFolder(w.folders()[0])) != "ok, ok" {
 			w.t.Errorf("the first run ended with code %d\n%s", got.code, got.stderr)
 		}
 	}
 	return []ordeal{
-		{"lie", "another bench has the box", "refused with who has it; exit code 1; the other is not disturbed", func(w *world) {
-			beside(w, func() {
-				got := w.bench("run", w.path("night.yaml"))
-				if got.code != 1 || !strings.Contains(got.stderr, "another bench is using this machine (pid ") || !strings.Contains(got.stderr, "--wait-for-box") {
-					w.t.Errorf("exit code %d, want 1, who has the box, and a way out\n%s", got.code, got.stderr)
-				}
-			})
-		}},
+		{
+			"lie", "another bench has the box", "refused with who has it; exit code 1; the other is not disturbed",
+			func(w *world) {
+				beside(w, func() {
+					got := w.bench("run", w.path("night.yaml"))
+					if got.code != 1 || !strings.Contains(got.stderr, "another bench is using this machine (pid ") ||
+						!strings.Contains(got.stderr, "--wait-for-box") {
+						w.t.Errorf("exit code %d, want 1, who has the box, and a way out\n%s", got.code, got.stderr)
+					}
+				})
+			},
+		},
 		{"slow", "another bench has the box, --wait-for-box", "waits and then runs", func(w *world) {
 			done := make(chan outcome, 1)
 			beside(w, func() { go func() { done <- w.bench("run", "--wait-for-box", w.path("night.yaml")) }() })
 			got := <-done
-			if folders := w.folders(); got.code != 0 || len(folders) != 2 || verdicts(w.readFolder(folders[1])) != "ok, ok" || !strings.Contains(got.stderr, "waiting for this machine: pid ") {
+			if folders := w.folders(); got.code != 0 || len(folders) != 2 ||
+				verdicts(w.readFolder(folders[1])) != "ok, ok" || !strings.Contains(got.stderr,
+				"waiting for this machine: pid ") {
 				w.t.Errorf("exit code %d, %d runs, want 0 and two\n%s", got.code, len(w.folders()), got.stderr)
 			}
 		}},
@@ -51,8 +58,10 @@ func contentions() []ordeal {
 						w.t.Errorf("bench %s: exit code %d, want 1\n%s", args[0], got.code, got.stderr)
 					}
 				}
-				if got := w.bench("clean", "--dry-run"); got.code != 0 || !strings.Contains(got.stdout, "it is running") {
-					w.t.Errorf("bench clean --dry-run: exit code %d, want 0 and that the run goes on\n%s%s", got.code, got.stdout, got.stderr)
+				if got := w.bench("clean", "--dry-run"); got.code != 0 || !strings.Contains(got.stdout,
+					"it is running") {
+					w.t.Errorf("bench clean --dry-run: exit code %d, want 0 and that the run goes on\n%s%s", got.code,
+						got.stdout, got.stderr)
 				}
 			})
 		}},
@@ -63,14 +72,20 @@ func contentions() []ordeal {
 func crowded(c *engine) {
 	slowly(c)
 	worker := fakeengine.Child{Session: true, Name: "VLLM::Worker_TP", Clobber: true}
-	core := fakeengine.Child{Session: true, Name: "VLLM::EngineCor", Clobber: true, Children: []fakeengine.Child{worker, worker}}
+	core := fakeengine.Child{
+		Session: true, Name: "VLLM::EngineCor", Clobber: true,
+		Children: []fakeengine.Child{worker, worker},
+	}
 	children(core, fakeengine.Child{Daemon: true}, fakeengine.Child{Group: true, ClearEnv: true})(c)
 }
 
 // stubborn is one that does not end either, as all of its workers.
 func stubborn(c *engine) {
 	slowly(c)
-	children(vllmTree, fakeengine.Child{Daemon: true, IgnoreTerm: true}, fakeengine.Child{Group: true, ClearEnv: true, IgnoreTerm: true})(c)
+	children(vllmTree, fakeengine.Child{Daemon: true, IgnoreTerm: true}, fakeengine.Child{
+		Group: true, ClearEnv: true,
+		IgnoreTerm: true,
+	})(c)
 	c.IgnoreTerm = true
 }
 
@@ -85,37 +100,48 @@ func leftovers() []ordeal {
 		}
 	}
 	return []ordeal{
-		{"leak", "bench is killed, its servers live", "clean --dry-run lists them, clean ends them and nothing else, resume finishes the run", func(w *world) {
-			endsLeftovers(w, abandon)
-		}},
+		{
+			"leak", "bench is killed, its servers live",
+			"clean --dry-run lists them, clean ends them and nothing else, resume finishes the run", func(w *world) {
+				endsLeftovers(w, abandon)
+			},
+		},
 		{"leak", "bench is killed, its servers live, without a control group", "likewise", func(w *world) {
 			withoutCgroup(w)
 			endsLeftovers(w, abandon)
 		}},
-		{"leak", "bench is killed, and the next run begins", "the next run ends what was left before it starts anything", func(w *world) {
-			abandon(w, stubborn)
-			first := w.folder()
-			got := w.bench("run", w.night(nil, nil))
-			if folders := w.folders(); got.code != 0 || len(folders) != 2 || !strings.Contains(got.stderr, "left something behind: "+first) {
-				w.t.Errorf("exit code %d, want 0 and what was ended\n%s", got.code, got.stderr)
-			}
-			if open := openLives(w.readFolder(first).Events); len(open) > 0 {
-				w.t.Errorf("journal of the killed run: lives %v have no end", open)
-			}
-		}},
-		{"leak", "bench is killed, and its folder removed", "clean ends the servers by the cookie that the box remembers", func(w *world) {
-			if launched.PlannedCgroup("x") == "" {
-				abandon(w, func(c *engine) { slowly(c); children(sglangTree...)(c) }) // what drops the cookie, too, is lost then
-			} else {
-				abandon(w, crowded)
-			}
-			if err := os.RemoveAll(w.folder()); err != nil {
-				w.t.Fatal(err)
-			}
-			if got := w.bench("clean"); got.code != 0 {
-				w.t.Errorf("bench clean: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
-			}
-		}},
+		{
+			"leak", "bench is killed, and the next run begins",
+			"the next run ends what was left before it starts anything", func(w *world) {
+				abandon(w, stubborn)
+				first := w.folder()
+				got := w.bench("run", w.night(nil, nil))
+				if folders := w.folders(); got.code != 0 || len(folders) != 2 || !strings.Contains(got.stderr,
+					"left something behind: "+first) {
+					w.t.Errorf("exit code %d, want 0 and what was ended\n%s", got.code, got.stderr)
+				}
+				if open := openLives(w.readFolder(first).Events); len(open) > 0 {
+					w.t.Errorf("journal of the killed run: lives %v have no end", open)
+				}
+			},
+		},
+		{
+			"leak", "bench is killed, and its folder removed",
+			"clean ends the servers by the cookie that the box remembers", func(w *world) {
+				if launched.PlannedCgroup("x") == "" {
+					// what drops the cookie, too, is lost then
+					abandon(w, func(c *engine) { slowly(c); children(sglangTree...)(c) })
+				} else {
+					abandon(w, crowded)
+				}
+				if err := os.RemoveAll(w.folder()); err != nil {
+					w.t.Fatal(err)
+				}
+				if got := w.bench("clean"); got.code != 0 {
+					w.t.Errorf("bench clean: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+				}
+			},
+		},
 		{"lie", "the noted pid is another process's by now", "clean leaves it alone and says so", func(w *world) {
 			w.killed(w.night(slowly, fast), kindOf(results.StepStarted), 500*time.Millisecond)
 			pid := w.bystanders[1].cmd.Process.Pid
@@ -124,49 +150,68 @@ func leftovers() []ordeal {
 				w.t.Errorf("bench clean does not tell that it left pid %d alone\n%s%s", pid, got.stdout, got.stderr)
 			}
 		}},
-		{"lie", "the machine was rebooted since", "clean leaves alone who has the noted pid and start time", func(w *world) {
-			w.killed(w.night(slowly, fast), kindOf(results.StepStarted), 500*time.Millisecond)
-			w.awaitEnd()
-			pid := w.bystanders[1].cmd.Process.Pid
-			for _, folder := range w.cgroups() {
-				_ = os.Remove(folder) // no group outlives a boot
-			}
-			w.forge(func(p *results.Process) {
-				p.BootID, p.PID, p.Session, p.StartTime = "00000000-0000-0000-0000-000000000000", pid, pid, startTime(w, pid)
-			})
-			if got := w.bench("clean"); got.code != 0 || !strings.Contains(got.stdout, "started anew") {
-				w.t.Errorf("bench clean: exit code %d, want 0 and that the machine was rebooted\n%s%s", got.code, got.stdout, got.stderr)
-			}
+		{
+			"lie", "the machine was rebooted since", "clean leaves alone who has the noted pid and start time",
+			func(w *world) {
+				w.killed(w.night(slowly, fast), kindOf(results.StepStarted), 500*time.Millisecond)
+				w.awaitEnd()
+				pid := w.bystanders[1].cmd.Process.Pid
+				for _, folder := range w.cgroups() {
+					_ = os.Remove(folder) // no group outlives a boot
+				}
+				w.forge(func(p *results.Process) {
+					p.BootID, p.PID, p.Session, p.StartTime = "00000000-0000-0000-0000-000000000000", pid, pid,
+						startTime(w, pid)
+				})
+				if got := w.bench("clean"); got.code != 0 || !strings.Contains(got.stdout, "started anew") {
+					w.t.Errorf("bench clean: exit code %d, want 0 and that the machine was rebooted\n%s%s", got.code,
+						got.stdout, got.stderr)
+				}
+			},
+		},
+		{
+			"leak", "bench is killed, its container lives", "clean removes the container by its label, and no other",
+			func(w *world) {
+				w.docker(fakecontainer.Config{})
+				config := healthy("vllm")
+				slowly(&config)
+				container := block{
+					"name": "boxed", "env": block{fakeengine.Variable: config.Value()}, "binary": nil,
+					"container": block{"image": "registry.example/engine:1", "engine": "docker"},
+					"stop":      block{"grace": "2s"},
+				}
+				foreign := w.foreignContainer()
+				w.killed(w.scenario(container, nil), kindOf(results.StepStarted), 500*time.Millisecond)
+				if got := w.bench("clean", "--dry-run"); got.code != 3 || !strings.Contains(got.stdout,
+					"containers bench-") {
+					w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and the container\n%s%s", got.code,
+						got.stdout, got.stderr)
+				}
+				if got := w.bench("clean"); got.code != 0 {
+					w.t.Errorf("bench clean: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+				}
+				if left := w.containers(); !slices.Equal(left, []string{foreign}) {
+					w.t.Errorf("containers left: %v, want the foreign one alone: %s", left, foreign)
+				}
+				_ = os.RemoveAll(filepath.Dir(foreign))
+			},
+		},
+		{"crash", "bench is killed between a hook and its undo", "clean runs the undo, once", func(w *world) {
+			owesUndo(w, "clean")
 		}},
-		{"leak", "bench is killed, its container lives", "clean removes the container by its label, and no other", func(w *world) {
-			w.docker(fakecontainer.Config{})
-			config := healthy("vllm")
-			slowly(&config)
-			container := block{
-				"name": "boxed", "env": block{fakeengine.Variable: config.Value()}, "binary": nil,
-				"container": block{"image": "registry.example/engine:1", "engine": "docker"}, "stop": block{"grace": "2s"},
-			}
-			foreign := w.foreignContainer()
-			w.killed(w.scenario(container, nil), kindOf(results.StepStarted), 500*time.Millisecond)
-			if got := w.bench("clean", "--dry-run"); got.code != 3 || !strings.Contains(got.stdout, "containers bench-") {
-				w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and the container\n%s%s", got.code, got.stdout, got.stderr)
-			}
-			if got := w.bench("clean"); got.code != 0 {
-				w.t.Errorf("bench clean: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
-			}
-			if left := w.containers(); !slices.Equal(left, []string{foreign}) {
-				w.t.Errorf("containers left: %v, want the foreign one alone: %s", left, foreign)
-			}
-			_ = os.RemoveAll(filepath.Dir(foreign))
-		}},
-		{"crash", "bench is killed between a hook and its undo", "clean runs the undo, once", func(w *world) { owesUndo(w, "clean") }},
-		{"crash", "bench is killed between a hook and its undo, then resumed", "resume runs the undo, once, and finishes the run", func(w *world) { owesUndo(w, "resume") }},
+		{
+			"crash", "bench is killed between a hook and its undo, then resumed",
+			"resume runs the undo, once, and finishes the run", func(w *world) { owesUndo(w, "resume") },
+		},
 	}
 }
 
 // owesUndo kills bench while what a hook changed is in force.
 func owesUndo(w *world, command string) {
-	hooks := block{"hooks": block{"run": block{"before": []block{{"command": []string{"touch", "changed"}, "undo": []string{"sh", "-c", "rm changed; echo once >> undone"}}}}}}
+	hooks := block{"hooks": block{"run": block{"before": []block{{
+		"command": []string{"touch", "changed"},
+		"undo":    []string{"sh", "-c", "rm changed; echo once >> undone"},
+	}}}}}
 	w.killed(w.night(slowly, hooks), kindOf(results.StepStarted), 300*time.Millisecond)
 	if _, err := os.Stat(w.path("changed")); err != nil {
 		w.t.Errorf("the hook was undone too early: %v", err)
@@ -229,7 +274,8 @@ func startTime(w *world, pid int) uint64 {
 	}
 	const field = 22 - 3 // of proc(5), counted from the state
 	var ticks uint64
-	if _, err := fmt.Sscan(strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))[field], &ticks); err != nil {
+	if _, err := fmt.Sscan(strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))[field],
+		&ticks); err != nil {
 		w.t.Fatal(err)
 	}
 	return ticks
@@ -239,7 +285,11 @@ func startTime(w *world, pid int) uint64 {
 // nobody of this run, and gives its file.
 func (w *world) foreignContainer() string {
 	w.t.Helper()
-	cmd := w.bystander("the container of another", w.serverArgs(), func() string { twin := healthy("vllm"); twin.Silent = true; return twin.Env() }())
+	cmd := w.bystander("the container of another", w.serverArgs(), func() string {
+		twin := healthy("vllm")
+		twin.Silent = true
+		return twin.Env()
+	}())
 	machine := block{
 		"ID": strings.Repeat("f", 64), "Name": "bench-0123456789ab-01-bad-0", "Image": "registry.example/engine:1",
 		"Labels": map[string]string{"benchrig.cookie": "0123456789abcdef0123456789abcdef.ANOTHERRUN"},
@@ -257,7 +307,8 @@ func endsLeftovers(w *world, abandon func(*world, func(*engine))) {
 	w.awaitProcesses(5) // the leader ends when bench does
 	before := w.processes()
 	if got := w.bench("clean", "--dry-run"); got.code != 3 || !listsAll(got.stdout, before) {
-		w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and all of %v\n%s%s", got.code, before, got.stdout, got.stderr)
+		w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and all of %v\n%s%s", got.code, before,
+			got.stdout, got.stderr)
 	}
 	if after := w.processes(); !slices.Equal(before, after) {
 		w.t.Errorf("clean --dry-run changed\n%v into\n%v", before, after)

@@ -55,7 +55,8 @@ func (w *world) night(change func(*engine), changes block) string {
 		change(&config)
 	}
 	env := block{"env": block{fakeengine.Variable: config.Value()}}
-	return w.scenario(lay(block{"name": "bad"}, env), lay(block{"variants": []block{lay(block{"name": "a"}, env), lay(block{"name": "b"}, env)}}, changes))
+	return w.scenario(lay(block{"name": "bad"}, env),
+		lay(block{"variants": []block{lay(block{"name": "a"}, env), lay(block{"name": "b"}, env)}}, changes))
 }
 
 // slowly is an engine whose steps take three seconds.
@@ -116,14 +117,18 @@ func (w *world) resumes() {
 func interruptions() []ordeal {
 	loading := func(c *engine) { c.Loading = 2 * time.Second }
 	draining := func(c *engine) { c.Drain = 2 * time.Second }
-	interrupted := func(change func(*engine), changes block, moment results.EventKind, later time.Duration, signal syscall.Signal, want string) func(*world) {
+	interrupted := func(change func(*engine), changes block, moment results.EventKind, later time.Duration,
+		signal syscall.Signal, want string,
+	) func(*world) {
 		return func(w *world) {
-			got := w.call(call{args: []string{"run", w.night(change, changes)}, once: w.at(kindOf(moment), later, sends(signal))})
+			got := w.call(call{args: []string{"run", w.night(change, changes)}, once: w.at(kindOf(moment), later,
+				sends(signal))})
 			if run := w.read(); verdicts(run) == "not run, not run" {
 				want = "not run, not run" // the signal came before the step
 			}
 			w.expect(got, 130, want)
-			if end := w.read().Events; end[len(end)-1].Failure == nil || end[len(end)-1].Failure.Class != results.FailInterrupted {
+			if end := w.read().Events; end[len(end)-1].Failure == nil ||
+				end[len(end)-1].Failure.Class != results.FailInterrupted {
 				w.t.Errorf("the journal does not say that the run was interrupted")
 			}
 			w.resumes()
@@ -131,52 +136,72 @@ func interruptions() []ordeal {
 	}
 	const keeps = "exit code 130, servers gone; resume finishes the run"
 	return []ordeal{
-		{"crash", "Ctrl-C while a server is launched", keeps, interrupted(loading, nil, results.LifeStarting, 0, syscall.SIGINT, "not run, not run")},
-		{"crash", "Ctrl-C while a server loads", keeps, interrupted(loading, nil, results.LifeSpawned, time.Second, syscall.SIGINT, "not run, not run")},
-		{"crash", "Ctrl-C when a server is ready", keeps, interrupted(slowly, nil, results.LifeReady, 0, syscall.SIGINT, "failed, not run")},
-		{"crash", "Ctrl-C under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGINT, "failed, not run")},
-		{"crash", "Ctrl-C while a server stops", keeps, interrupted(draining, nil, results.LifeStopping, 500*time.Millisecond, syscall.SIGINT, "ok, not run")},
-		{"crash", "SIGQUIT under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGQUIT, "failed, not run")},
-		{"hang", "Ctrl-C under load of an engine that waits for its clients", "streams are closed first: the engine ends by SIGTERM alone", func(w *world) {
-			waits := func(c *engine) {
-				slowly(c)
-				c.ClientsFirst = true
-			}
-			interrupted(waits, nil, results.StepStarted, time.Second, syscall.SIGINT, "failed, not run")(w)
-			for _, e := range w.read().Events {
-				if e.Proof != nil && slices.Contains(e.Proof.Signals, "KILL") {
-					w.t.Errorf("the server of %s needed %q", e.Life, e.Proof.Signals)
+		{"crash", "Ctrl-C while a server is launched", keeps, interrupted(loading, nil, results.LifeStarting, 0,
+			syscall.SIGINT, "not run, not run")},
+		{"crash", "Ctrl-C while a server loads", keeps, interrupted(loading, nil, results.LifeSpawned, time.Second,
+			syscall.SIGINT, "not run, not run")},
+		{"crash", "Ctrl-C when a server is ready", keeps, interrupted(slowly, nil, results.LifeReady, 0, syscall.SIGINT,
+			"failed, not run")},
+		{"crash", "Ctrl-C under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGINT,
+			"failed, not run")},
+		{"crash", "Ctrl-C while a server stops", keeps, interrupted(draining, nil, results.LifeStopping,
+			500*time.Millisecond, syscall.SIGINT, "ok, not run")},
+		{"crash", "SIGQUIT under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second,
+			syscall.SIGQUIT, "failed, not run")},
+		{
+			"hang", "Ctrl-C under load of an engine that waits for its clients",
+			"streams are closed first: the engine ends by SIGTERM alone", func(w *world) {
+				waits := func(c *engine) {
+					slowly(c)
+					c.ClientsFirst = true
 				}
-			}
-		}},
-		{"crash", "SIGTERM under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second, syscall.SIGTERM, "failed, not run")},
-		{"hang", "Ctrl-C twice while a server drains", "SIGKILL at once instead of a grace of a minute; exit code 130", func(w *world) {
-			night := w.night(func(c *engine) { c.Drain = time.Minute }, block{"server": block{"stop": block{"grace": "60s"}}})
-			got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.LifeStopping), 200*time.Millisecond, func(p *os.Process) {
-				_ = p.Signal(syscall.SIGINT)
-				time.Sleep(300 * time.Millisecond)
-				_ = p.Signal(syscall.SIGINT)
-			})})
-			w.expect(got, 130, "ok, not run")
-			if limit := 30 * time.Second; got.took > limit {
-				w.t.Errorf("it took %v, want less than %v", got.took, limit)
-			}
-		}},
+				interrupted(waits, nil, results.StepStarted, time.Second, syscall.SIGINT, "failed, not run")(w)
+				for _, e := range w.read().Events {
+					if e.Proof != nil && slices.Contains(e.Proof.Signals, "KILL") {
+						w.t.Errorf("the server of %s needed %q", e.Life, e.Proof.Signals)
+					}
+				}
+			},
+		},
+		{"crash", "SIGTERM under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second,
+			syscall.SIGTERM, "failed, not run")},
+		{
+			"hang", "Ctrl-C twice while a server drains", "SIGKILL at once instead of a grace of a minute; exit code 130",
+			func(w *world) {
+				night := w.night(func(c *engine) { c.Drain = time.Minute },
+					block{"server": block{"stop": block{"grace": "60s"}}})
+				got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.LifeStopping),
+					200*time.Millisecond, func(p *os.Process) {
+						_ = p.Signal(syscall.SIGINT)
+						time.Sleep(300 * time.Millisecond)
+						_ = p.Signal(syscall.SIGINT)
+					})})
+				w.expect(got, 130, "ok, not run")
+				if limit := 30 * time.Second; got.took > limit {
+					w.t.Errorf("it took %v, want less than %v", got.took, limit)
+				}
+			},
+		},
 		{"crash", "SIGHUP under load", "the run goes on; exit code 0", func(w *world) {
-			got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted), 500*time.Millisecond, sends(syscall.SIGHUP, syscall.SIGHUP))})
+			got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted),
+				500*time.Millisecond, sends(syscall.SIGHUP, syscall.SIGHUP))})
 			w.expect(got, 0, "ok, ok")
 		}},
-		{"slow", "bench is stopped for three seconds (SIGSTOP)", "the run goes on; the step that it met is suspect", func(w *world) {
-			got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted), time.Second, func(p *os.Process) {
-				_ = p.Signal(syscall.SIGSTOP)
-				time.Sleep(3 * time.Second)
-				_ = p.Signal(syscall.SIGCONT)
-			})})
-			w.expect(got, 0, "ok, ok")
-			if first := w.read().Steps[0].Result; first.Verdict != suspect {
-				w.t.Errorf("the step is %s, want it suspect", story(first))
-			}
-		}},
+		{
+			"slow", "bench is stopped for three seconds (SIGSTOP)", "the run goes on; the step that it met is suspect",
+			func(w *world) {
+				got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted),
+					time.Second, func(p *os.Process) {
+						_ = p.Signal(syscall.SIGSTOP)
+						time.Sleep(3 * time.Second)
+						_ = p.Signal(syscall.SIGCONT)
+					})})
+				w.expect(got, 0, "ok, ok")
+				if first := w.read().Steps[0].Result; first.Verdict != suspect {
+					w.t.Errorf("the step is %s, want it suspect", story(first))
+				}
+			},
+		},
 	}
 }
 
@@ -184,25 +209,37 @@ func interruptions() []ordeal {
 // frozen control group does.
 func pauses() []ordeal {
 	return []ordeal{
-		{"slow", "bench is stopped (SIGSTOP) with the server that loads, for longer than ready.timeout", "no ready-timeout; a warning on the step", func(w *world) {
-			limit := 20 * time.Second
-			night := w.night(func(c *engine) { c.Loading = 2 * time.Second },
-				block{"server": block{"ready": block{"timeout": limit.String(), "stall": (limit / 2).String()}}})
-			got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.LifeSpawned), 500*time.Millisecond, func(p *os.Process) {
-				w.freeze(p, limit+2*time.Second)
-			})})
-			w.expect(got, 0, "ok, ok")
-			w.warned(results.WarnPausedStart)
-		}},
-		{"slow", "bench is stopped (SIGSTOP) with its server under load, for longer than watchdog.stall and deadlines.step", "neither ends the step; it is suspect", func(w *world) {
-			limit := 20 * time.Second
-			night := w.night(slowly, block{"watchdog": block{"stall": limit.String()}, "deadlines": block{"step": limit.String()}})
-			got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.StepStarted), time.Second, func(p *os.Process) {
-				w.freeze(p, limit+2*time.Second)
-			})})
-			w.expect(got, 0, "ok, ok")
-			w.warned(results.WarnPaused)
-		}},
+		{
+			"slow", "bench is stopped (SIGSTOP) with the server that loads, for longer than ready.timeout",
+			"no ready-timeout; a warning on the step", func(w *world) {
+				limit := 20 * time.Second
+				night := w.night(func(c *engine) { c.Loading = 2 * time.Second },
+					block{"server": block{"ready": block{"timeout": limit.String(), "stall": (limit / 2).String()}}})
+				got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.LifeSpawned),
+					500*time.Millisecond, func(p *os.Process) {
+						w.freeze(p, limit+2*time.Second)
+					})})
+				w.expect(got, 0, "ok, ok")
+				w.warned(results.WarnPausedStart)
+			},
+		},
+		{
+			"slow",
+			"bench is stopped (SIGSTOP) with its server under load, for longer than watchdog.stall and deadlines.step",
+			"neither ends the step; it is suspect", func(w *world) {
+				limit := 20 * time.Second
+				night := w.night(slowly, block{
+					"watchdog":  block{"stall": limit.String()},
+					"deadlines": block{"step": limit.String()},
+				})
+				got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.StepStarted), time.Second,
+					func(p *os.Process) {
+						w.freeze(p, limit+2*time.Second)
+					})})
+				w.expect(got, 0, "ok, ok")
+				w.warned(results.WarnPaused)
+			},
+		},
 	}
 }
 
@@ -235,37 +272,44 @@ func (w *world) warned(code results.WarningCode) {
 // closures take away what bench writes to.
 func closures() []ordeal {
 	return []ordeal{
-		{"crash", "nobody reads stdout (EPIPE)", "everything is measured and in the folder, the report included", func(w *world) {
-			w.call(call{args: []string{"run", w.night(nil, nil)}, stdout: w.deadPipe()})
-			w.expect(outcome{}, 0, "ok, ok")
-			if _, err := os.Stat(filepath.Join(w.folder(), "report.md")); err != nil {
-				w.t.Errorf("no report in the folder: %v", err)
-			}
-		}},
+		{
+			"crash", "nobody reads stdout (EPIPE)", "everything is measured and in the folder, the report included",
+			func(w *world) {
+				w.call(call{args: []string{"run", w.night(nil, nil)}, stdout: w.deadPipe()})
+				w.expect(outcome{}, 0, "ok, ok")
+				if _, err := os.Stat(filepath.Join(w.folder(), "report.md")); err != nil {
+					w.t.Errorf("no report in the folder: %v", err)
+				}
+			},
+		},
 		{"crash", "nobody reads stderr (EPIPE)", "everything is measured; exit code 0", func(w *world) {
 			w.expect(w.call(call{args: []string{"run", w.night(nil, nil)}, stderr: w.deadPipe()}), 0, "ok, ok")
 		}},
-		{"crash", "the folder of the steps cannot be written any more", "the run ends as on a full disk, exit code 3; resume finishes it", func(w *world) {
-			got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted), time.Second, func(*os.Process) {
+		{
+			"crash", "the folder of the steps cannot be written any more",
+			"the run ends as on a full disk, exit code 3; resume finishes it", func(w *world) {
+				got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted),
+					time.Second, func(*os.Process) {
+						steps := filepath.Join(w.folder(), "steps")
+						if err := os.Rename(steps, steps+".away"); err != nil {
+							w.t.Error(err)
+						}
+						if err := os.WriteFile(steps, nil, 0o600); err != nil {
+							w.t.Error(err)
+						}
+					})})
 				steps := filepath.Join(w.folder(), "steps")
-				if err := os.Rename(steps, steps+".away"); err != nil {
-					w.t.Error(err)
+				_ = os.Remove(steps)
+				if err := os.Rename(steps+".away", steps); err != nil {
+					w.t.Fatal(err)
 				}
-				if err := os.WriteFile(steps, nil, 0o600); err != nil {
-					w.t.Error(err)
+				if got.code == 0 || got.code == 130 || !strings.Contains(got.stderr, "steps") {
+					w.t.Errorf("exit code %d, want 1 or 3 and what cannot be written\n%s", got.code, got.stderr)
 				}
-			})})
-			steps := filepath.Join(w.folder(), "steps")
-			_ = os.Remove(steps)
-			if err := os.Rename(steps+".away", steps); err != nil {
-				w.t.Fatal(err)
-			}
-			if got.code == 0 || got.code == 130 || !strings.Contains(got.stderr, "steps") {
-				w.t.Errorf("exit code %d, want 1 or 3 and what cannot be written\n%s", got.code, got.stderr)
-			}
-			w.clean()
-			w.resumes()
-		}},
+				w.clean()
+				w.resumes()
+			},
+		},
 		{"crash", "no folder for the state of the box", "nothing is started; exit code 1", func(w *world) {
 			w.setenv("BENCH_STATE_DIR", w.write("state-is-a-file", nil))
 			got := w.bench("run", w.night(nil, nil))
@@ -273,21 +317,26 @@ func closures() []ordeal {
 				w.t.Errorf("exit code %d, want 1, a way out, and no run\n%s", got.code, got.stderr)
 			}
 		}},
-		{"lie", "the journal's last line was cut in the middle", "resume keeps the line as damaged and finishes the run", func(w *world) {
-			w.killed(w.night(slowly, nil), kindOf(results.StepStarted), time.Second)
-			journal := filepath.Join(w.folder(), results.JournalName)
-			file, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			fmt.Fprint(file, `{"seq":99,"time":"2026-`)
-			file.Close()
-			got := w.bench("resume", w.folder())
-			run := w.read()
-			if have := verdicts(run); got.code != 0 || have != "ok, ok" || !run.Finished || len(run.Problems) != 1 {
-				w.t.Errorf("exit code %d, steps %s, problems %q, want 0, ok, ok, and one problem\n%s", got.code, have, run.Problems, got.stderr)
-			}
-		}},
+		{
+			"lie", "the journal's last line was cut in the middle",
+			"resume keeps the line as damaged and finishes the run", func(w *world) {
+				w.killed(w.night(slowly, nil), kindOf(results.StepStarted), time.Second)
+				journal := filepath.Join(w.folder(), results.JournalName)
+				file, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				fmt.Fprint(file, `{"seq":99,"time":"2026-`)
+				file.Close()
+				got := w.bench("resume", w.folder())
+				run := w.read()
+				if have := verdicts(run); got.code != 0 || have != "ok, ok" || !run.Finished || len(run.Problems) != 1 {
+					w.t.Errorf("exit code %d, steps %s, problems %q, want 0, ok, ok, and one problem\n%s",
+						got.code, have,
+						run.Problems, got.stderr)
+				}
+			},
+		},
 	}
 }
 
@@ -306,7 +355,8 @@ func (w *world) deadPipe() *os.File {
 // killed runs a night and kills bench with SIGKILL.
 func (w *world) killed(night string, wanted func(results.Event) bool, later time.Duration) {
 	w.t.Helper()
-	if got := w.call(call{args: []string{"run", night}, once: w.at(wanted, later, sends(syscall.SIGKILL))}); got.code != -1 {
+	if got := w.call(call{args: []string{"run", night}, once: w.at(wanted, later,
+		sends(syscall.SIGKILL))}); got.code != -1 {
 		w.t.Errorf("bench run ended with code %d before it was killed\n%s", got.code, got.stderr)
 	}
 }

@@ -25,24 +25,51 @@ func children(all ...fakeengine.Child) func(*engine) {
 // stopFaults strike when the server is to end.
 func stopFaults() []fault {
 	return []fault{
-		{stage: stop, kind: "hang", name: "ignores SIGTERM", engine: func(c *engine) { c.IgnoreTerm = true }, bad: hasted, after: proofSays("TERM KILL", 0)},
-		{stage: stop, kind: "slow", name: "drains longer than its grace", engine: func(c *engine) { c.Drain = 20 * time.Second }, bad: hasted, after: proofSays("TERM KILL", 0)},
-		{stage: stop, kind: "slow", name: "drains within its grace", engine: func(c *engine) { c.Drain = time.Second }, after: proofSays("TERM", 0)},
 		{
-			stage: stop, kind: "flood", name: "30 MB of log when told to end", engine: func(c *engine) { c.TermFlood = 30 << 20 },
+			stage: stop, kind: "hang", name: "ignores SIGTERM", engine: func(c *engine) { c.IgnoreTerm = true },
+			bad: hasted, after: proofSays("TERM KILL", 0),
+		},
+		{stage: stop, kind: "slow", name: "drains longer than its grace", engine: func(c *engine) {
+			c.Drain = 20 * time.Second
+		}, bad: hasted, after: proofSays("TERM KILL", 0)},
+		{
+			stage: stop, kind: "slow", name: "drains within its grace", engine: func(c *engine) { c.Drain = time.Second },
+			after: proofSays("TERM", 0),
+		},
+		{
+			stage: stop, kind: "flood", name: "30 MB of log when told to end", engine: func(c *engine) {
+				c.TermFlood = 30 << 20
+			},
 			scenario: block{"disk": block{"max-log": "1MiB"}}, after: smallLogs,
 		},
 		{stage: stop, kind: "crash", name: "exits with 1", engine: func(c *engine) { c.TermCode = 1 }},
 		{stage: stop, kind: "leak", name: "worker in its own group", engine: children(fakeengine.Child{Group: true})},
-		{stage: stop, kind: "leak", name: "worker in its own session", engine: children(fakeengine.Child{Session: true, IgnoreTerm: true}), bad: hasted, after: proofSays("TERM KILL", 1)},
-		{stage: stop, kind: "leak", name: "worker forked twice", engine: children(fakeengine.Child{Session: true, Daemon: true, IgnoreTerm: true}), bad: hasted, after: proofSays("TERM KILL", 1)},
-		{stage: stop, kind: "leak", name: "worker without environment", engine: children(fakeengine.Child{Group: true, ClearEnv: true, IgnoreTerm: true}), bad: hasted, after: proofSays("TERM KILL", 1)},
+		{
+			stage: stop, kind: "leak", name: "worker in its own session",
+			engine: children(fakeengine.Child{Session: true, IgnoreTerm: true}), bad: hasted,
+			after: proofSays("TERM KILL", 1),
+		},
+		{
+			stage: stop, kind: "leak", name: "worker forked twice",
+			engine: children(fakeengine.Child{Session: true, Daemon: true, IgnoreTerm: true}), bad: hasted,
+			after: proofSays("TERM KILL", 1),
+		},
+		{
+			stage: stop, kind: "leak", name: "worker without environment",
+			engine: children(fakeengine.Child{Group: true, ClearEnv: true, IgnoreTerm: true}), bad: hasted,
+			after: proofSays("TERM KILL", 1),
+		},
 		{
 			stage: stop, kind: "leak", name: "worker without environment, in its own session",
-			engine: children(fakeengine.Child{Session: true, ClearEnv: true, IgnoreTerm: true}), bad: hasted, after: proofSays("TERM KILL", 1),
+			engine: children(fakeengine.Child{Session: true, ClearEnv: true, IgnoreTerm: true}), bad: hasted,
+			after: proofSays("TERM KILL", 1),
 		},
-		{stage: stop, kind: "leak", name: "starts a child when told to end", engine: func(c *engine) { c.TermChild = &fakeengine.Child{Session: true, IgnoreTerm: true} }, bad: hasted},
-		{stage: stop, kind: "leak", name: "a child keeps the port", engine: func(c *engine) { c.KeepsPort = true }, bad: hasted},
+		{stage: stop, kind: "leak", name: "starts a child when told to end", engine: func(c *engine) {
+			c.TermChild = &fakeengine.Child{Session: true, IgnoreTerm: true}
+		}, bad: hasted},
+		{stage: stop, kind: "leak", name: "a child keeps the port", engine: func(c *engine) {
+			c.KeepsPort = true
+		}, bad: hasted},
 	}
 }
 
@@ -56,7 +83,8 @@ func proofSays(signals string, left int) func(*world, conclusion) {
 				continue
 			}
 			if got := strings.Join(e.Proof.Signals, " "); got != signals || e.Proof.LeftBehind != left {
-				w.t.Errorf("the stop took %q and left %d processes behind, want %q and %d", got, e.Proof.LeftBehind, signals, left)
+				w.t.Errorf("the stop took %q and left %d processes behind, want %q and %d", got, e.Proof.LeftBehind,
+					signals, left)
 			}
 			return
 		}
@@ -67,12 +95,19 @@ func proofSays(signals string, left int) func(*world, conclusion) {
 // Process trees as engines build them.
 var (
 	vllmTree = fakeengine.Child{Session: true, Name: "VLLM::EngineCor", Clobber: true, Children: []fakeengine.Child{
-		{Session: true, Name: "VLLM::Worker_TP", Clobber: true, IgnoreTerm: true}, {Session: true, Name: "VLLM::Worker_TP", Clobber: true, IgnoreTerm: true},
+		{Session: true, Name: "VLLM::Worker_TP", Clobber: true, IgnoreTerm: true},
+		{Session: true, Name: "VLLM::Worker_TP", Clobber: true, IgnoreTerm: true},
 	}}
 	sglangTree = []fakeengine.Child{
-		{Daemon: true, Name: "sglang::schedul", IgnoreTerm: true}, {Daemon: true, Name: "sglang::detoken", Clobber: true, IgnoreTerm: true},
+		{Daemon: true, Name: "sglang::schedul", IgnoreTerm: true}, {
+			Daemon: true, Name: "sglang::detoken",
+			Clobber: true, IgnoreTerm: true,
+		},
 	}
-	tgiTree = []fakeengine.Child{{Group: true, IgnoreTerm: true, Children: []fakeengine.Child{{Group: true}}}, {Group: true, ClearEnv: true}}
+	tgiTree = []fakeengine.Child{
+		{Group: true, IgnoreTerm: true, Children: []fakeengine.Child{{Group: true}}},
+		{Group: true, ClearEnv: true},
+	}
 )
 
 // treeFaults are the process trees of engines, whose processes do not end with
@@ -85,21 +120,34 @@ func treeFaults() []fault {
 			suffix, prepare = ", without a control group", withoutCgroup
 		}
 		all = append(all,
-			fault{stage: stop, kind: "leak", name: "tree of vLLM" + suffix, engine: children(vllmTree), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 3)},
-			fault{stage: stop, kind: "leak", name: "tree of SGLang" + suffix, launcher: "sglang", engine: children(sglangTree...), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 2)},
-			fault{stage: stop, kind: "leak", name: "tree of TGI" + suffix, launcher: "tgi", engine: children(tgiTree...), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 3)},
 			fault{
-				stage: stop, kind: "leak", name: "a daemon without session and environment" + suffix, bad: hasted, prepare: prepare,
-				engine: children(fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}), after: proofSays("TERM KILL", 1),
+				stage: stop, kind: "leak", name: "tree of vLLM" + suffix, engine: children(vllmTree), bad: hasted,
+				prepare: prepare, after: proofSays("TERM KILL", 3),
 			},
 			fault{
-				stage: stop, kind: "leak", name: "a daemon that is started in the stop" + suffix, bad: hasted, prepare: prepare,
+				stage: stop, kind: "leak", name: "tree of SGLang" + suffix, launcher: "sglang",
+				engine: children(sglangTree...), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 2),
+			},
+			fault{
+				stage: stop, kind: "leak", name: "tree of TGI" + suffix, launcher: "tgi",
+				engine: children(tgiTree...), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 3),
+			},
+			fault{
+				stage: stop, kind: "leak", name: "a daemon without session and environment" + suffix, bad: hasted,
+				prepare: prepare,
+				engine:  children(fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}),
+				after:   proofSays("TERM KILL", 1),
+			},
+			fault{
+				stage: stop, kind: "leak", name: "a daemon that is started in the stop" + suffix, bad: hasted,
+				prepare: prepare,
 				engine: func(c *engine) {
 					c.TermChild = &fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}
 				}, after: proofSays("TERM KILL", 1),
 			},
 			fault{
-				stage: serve, kind: "leak", name: "vLLM's front end is killed, its tree lives" + suffix, prepare: prepare, bad: hasted, engine: func(c *engine) {
+				stage: serve, kind: "leak", name: "vLLM's front end is killed, its tree lives" + suffix,
+				prepare: prepare, bad: hasted, engine: func(c *engine) {
 					children(vllmTree)(c)
 					request(fakeengine.FaultKill)(c)
 				}, verdict: failed, class: results.FailExited, says: "signal 9",
@@ -136,7 +184,8 @@ func resourceFaults() []fault {
 				w.once(func() bool { return answers(w.port) }, func() {
 					path := w.shm("chaos_")
 					const nobody = 65534
-					if err := errors.Join(os.Chown(path, nobody, nobody), os.Rename(path, "/dev/shm/psm_foreign_"+w.id)); err != nil {
+					if err := errors.Join(os.Chown(path, nobody, nobody), os.Rename(path, "/dev/shm/psm_foreign_"+
+						w.id)); err != nil {
 						w.t.Error(err)
 					}
 				})
@@ -151,13 +200,18 @@ func resourceFaults() []fault {
 			},
 		},
 		{
-			stage: "spawn", kind: "flood", name: "too little disk is free", scenario: block{"disk": block{"min-free": "1000000GiB"}},
-			verdict: notRun, class: results.FailDisk, says: "min-free", good: notRun, why: results.FailDisk, after: headline("disk.min-free"),
+			stage: "spawn", kind: "flood", name: "too little disk is free",
+			scenario: block{"disk": block{"min-free": "1000000GiB"}},
+			verdict:  notRun, class: results.FailDisk, says: "min-free", good: notRun, why: results.FailDisk,
+			after: headline("disk.min-free"),
 		},
 		{
-			stage: serve, kind: "flood", name: "the disk fills up in the middle of a step", needs: mounts, prepare: smallDisk,
-			scenario: block{"disk": block{"min-free": "32MiB"}, "load": block{"num-prompts": 12}}, engine: request(fakeengine.FaultSlow),
-			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: func(w *world, end conclusion) {
+			stage: serve, kind: "flood", name: "the disk fills up in the middle of a step", needs: mounts,
+			prepare:  smallDisk,
+			scenario: block{"disk": block{"min-free": "32MiB"}, "load": block{"num-prompts": 12}},
+			engine:   request(fakeengine.FaultSlow),
+			verdict:  failed, class: results.FailDisk, good: notRun, why: results.FailDisk,
+			after: func(w *world, end conclusion) {
 				headline("disk")(w, end)
 				if err := os.Remove(w.path("results", "filler")); err != nil {
 					w.t.Error(err)
@@ -166,17 +220,23 @@ func resourceFaults() []fault {
 			},
 		},
 		{
-			stage: serve, kind: "flood", name: "the disk is full in the middle of a step", needs: mounts, prepare: smallDisk,
-			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}}, engine: request(fakeengine.FaultSlow),
-			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
+			stage: serve, kind: "flood", name: "the disk is full in the middle of a step", needs: mounts,
+			prepare:  smallDisk,
+			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}},
+			engine:   request(fakeengine.FaultSlow),
+			verdict:  failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
 		},
 		{
-			stage: serve, kind: "flood", name: "no inode is left in the middle of a step", needs: mounts, prepare: fewInodes,
-			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}}, engine: request(fakeengine.FaultSlow),
-			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
+			stage: serve, kind: "flood", name: "no inode is left in the middle of a step", needs: mounts,
+			prepare:  fewInodes,
+			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}},
+			engine:   request(fakeengine.FaultSlow),
+			verdict:  failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
 		},
 		{
-			stage: "load", kind: "flood", name: "100 MB of log above disk.max-log", engine: func(c *engine) { c.Flood = 100 << 20 },
+			stage: "load", kind: "flood", name: "100 MB of log above disk.max-log", engine: func(c *engine) {
+				c.Flood = 100 << 20
+			},
 			scenario: block{"disk": block{"max-log": "1MiB"}}, after: smallLogs,
 		},
 	}

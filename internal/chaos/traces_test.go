@@ -97,9 +97,11 @@ func (w *world) processes() []process {
 		}
 		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
-		if bytes.Contains(environ, []byte(marker+"="+w.id+"\x00")) || cwd == w.dir || strings.HasPrefix(cwd, w.dir+"/") {
+		if bytes.Contains(environ, []byte(marker+"="+w.id+"\x00")) || cwd == w.dir ||
+			strings.HasPrefix(cwd, w.dir+"/") {
 			cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-			found = append(found, process{pid, string(bytes.ReplaceAll(cmdline[:min(len(cmdline), 200)], []byte{0}, []byte{' '}))})
+			found = append(found, process{pid, string(bytes.ReplaceAll(cmdline[:min(len(cmdline), 200)], []byte{0},
+				[]byte{' '}))})
 		}
 	}
 	return found

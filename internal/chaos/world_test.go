@@ -49,7 +49,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, dir: t.TempDir(), port: nextPort(t)}
 	w.id = fmt.Sprintf("%d-%d", os.Getpid(), w.port)
 	w.env = append(os.Environ(),
-		marker+"="+w.id, "BENCH_STATE_DIR="+filepath.Join(w.dir, "state"), "HOME="+w.dir, "GORACE="+fakeengine.PromptExit)
+		marker+"="+w.id, "BENCH_STATE_DIR="+filepath.Join(w.dir, "state"), "HOME="+w.dir,
+		"GORACE="+fakeengine.PromptExit)
 	t.Cleanup(w.sweep)
 	w.startBystanders()
 	return w
@@ -134,7 +135,8 @@ func healthy(launcher string) fakeengine.Config {
 	config := fakeengine.Config{
 		Model: "m", Counters: map[string]string{},
 		Paths: fakeengine.Paths{
-			Health: kind.HealthPath, Models: kind.ModelsPath, Metrics: kind.MetricsPath, Tokenize: kind.TokenizePath, Version: kind.VersionPath,
+			Health: kind.HealthPath, Models: kind.ModelsPath, Metrics: kind.MetricsPath, Tokenize: kind.TokenizePath,
+			Version: kind.VersionPath,
 		},
 	}
 	for ours, theirs := range kind.Counters {

@@ -89,8 +89,10 @@ type Paths struct {
 
 // VLLM are the paths of a vLLM server.
 func VLLM() Paths {
-	return Paths{Health: "/health", Models: "/v1/models", Metrics: "/metrics", Tokenize: "/tokenize",
-		Version: "/version"}
+	return Paths{
+		Health: "/health", Models: "/v1/models", Metrics: "/metrics", Tokenize: "/tokenize",
+		Version: "/version",
+	}
 }
 
 // Child is one child process. It sleeps until SIGTERM.

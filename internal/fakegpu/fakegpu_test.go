@@ -108,7 +108,10 @@ func TestThrottleCountersGrow(t *testing.T) {
 
 func TestCurve(t *testing.T) {
 	curve := Curve{{0, 100}, {time.Second, 300}, {time.Second, 500}, {3 * time.Second, 500}}
-	for at, want := range map[time.Duration]float64{-time.Second: 100, 500 * time.Millisecond: 200, time.Second: 500, 9 * time.Second: 500} {
+	for at, want := range map[time.Duration]float64{
+		-time.Second: 100, 500 * time.Millisecond: 200, time.Second: 500,
+		9 * time.Second: 500,
+	} {
 		if got := curve.PowerW(at); got != want {
 			t.Errorf("PowerW(%s) = %g, want %g", at, got, want)
 		}

@@ -15,8 +15,10 @@ import (
 // saved is a file of vLLM's client with some keys replaced.
 func saved(keys ...string) string {
 	all := map[string]string{
-		"backend": `"vllm"`, "endpoint_type": `"openai"`, "model_id": `"M"`, "tokenizer_id": `"M"`, "num_prompts": "160", "request_rate": `"inf"`,
-		"burstiness": "1.0", "max_concurrency": "16", "duration": "16.0", "completed": "160", "total_input_tokens": "20480",
+		"backend": `"vllm"`, "endpoint_type": `"openai"`, "model_id": `"M"`, "tokenizer_id": `"M"`,
+		"num_prompts": "160", "request_rate": `"inf"`,
+		"burstiness": "1.0", "max_concurrency": "16", "duration": "16.0", "completed": "160",
+		"total_input_tokens":  "20480",
 		"total_output_tokens": "20480", "output_throughput": "1280.0", "mean_ttft_ms": "50.0",
 	}
 	for i := 0; i+1 < len(keys); i += 2 {
@@ -42,7 +44,8 @@ Mean TTFT (ms):                          12.50
 `, completed, completed/2)
 }
 
-const client = "python benchmark_serving.py --backend vllm --model M --dataset-name random --num-prompts 160 --max-concurrency 16 "
+const client = "python benchmark_serving.py --backend vllm --model M --dataset-name random --num-prompts 160 " +
+	"--max-concurrency 16 "
 
 // Results that differ in the load or the server are points or variants of
 // their own, named as scenarios name points; equal ones are repeats.
@@ -54,26 +57,58 @@ func TestApart(t *testing.T) {
 	}{
 		{"equal", []string{saved(), saved()}, "M c16 r1, M c16 r2"},
 		{"backend", []string{saved(), saved("backend", `"sglang"`)}, "M vllm c16 r1, M sglang c16 r1"},
-		{"endpoint type", []string{saved(), saved("endpoint_type", `"openai-chat"`)}, "M openai c16 r1, M openai-chat c16 r1"},
+		{
+			"endpoint type",
+			[]string{saved(), saved("endpoint_type", `"openai-chat"`)},
+			"M openai c16 r1, M openai-chat c16 r1",
+		},
 		{"tokenizer", []string{saved(), saved("tokenizer_id", `"T"`)}, "M tokenizer M c16 r1, M tokenizer T c16 r1"},
-		{"metadata", []string{saved("tensor_parallel_size", `"4"`), saved("tensor_parallel_size", `"8"`)}, "M tensor_parallel_size 4 c16 r1, M tensor_parallel_size 8 c16 r1"},
-		{"metadata of one", []string{saved(), saved("tensor_parallel_size", `"8"`)}, "M c16 r1, M tensor_parallel_size 8 c16 r1"},
+		{
+			"metadata",
+			[]string{saved("tensor_parallel_size", `"4"`), saved("tensor_parallel_size", `"8"`)},
+			"M tensor_parallel_size 4 c16 r1, M tensor_parallel_size 8 c16 r1",
+		},
+		{
+			"metadata of one",
+			[]string{saved(), saved("tensor_parallel_size", `"8"`)},
+			"M c16 r1, M tensor_parallel_size 8 c16 r1",
+		},
 		{"burstiness", []string{saved(), saved("burstiness", "0.5")}, "M c16-b1 r1, M c16-b0.5 r1"},
-		{"number of prompts", []string{saved(), saved("num_prompts", "1000", "completed", "1000", "total_input_tokens", "128000")}, "M c16-n160 r1, M c16-n1000 r1"},
-		{"rate", []string{saved("request_rate", "2.0"), saved("request_rate", "4.0")}, "M rate2-c16 r1, M rate4-c16 r1"},
+		{"number of prompts", []string{saved(), saved("num_prompts", "1000", "completed", "1000", "total_input_tokens",
+			"128000")}, "M c16-n160 r1, M c16-n1000 r1"},
+		{
+			"rate",
+			[]string{saved("request_rate", "2.0"), saved("request_rate", "4.0")},
+			"M rate2-c16 r1, M rate4-c16 r1",
+		},
 		{"rate alone", []string{saved("request_rate", "2.0", "max_concurrency", "null")}, "M rate2 r1"},
-		{"lengths of prompts, which only the totals tell", []string{saved(), saved("total_input_tokens", "1310720")}, "M c16-in128 r1, M c16-in8192 r1"},
-		{"lengths of prompts that differ as those of repeats do", []string{saved(), saved("total_input_tokens", "21000")}, "M c16 r1, M c16 r2"},
-		{"lengths of answers", []string{saved(), saved("total_output_tokens", "200000")}, "M c16-out128 r1, M c16-out1250 r1"},
+		{
+			"lengths of prompts, which only the totals tell",
+			[]string{saved(), saved("total_input_tokens", "1310720")},
+			"M c16-in128 r1, M c16-in8192 r1",
+		},
+		{
+			"lengths of prompts that differ as those of repeats do",
+			[]string{saved(), saved("total_input_tokens", "21000")},
+			"M c16 r1, M c16 r2",
+		},
+		{
+			"lengths of answers",
+			[]string{saved(), saved("total_output_tokens", "200000")},
+			"M c16-out128 r1, M c16-out1250 r1",
+		},
 		{
 			"lengths in commands",
-			[]string{client + "--random-input-len 128 --random-output-len 128\n" + block(160) + client + "--random-input-len 8192 --random-output-len 1024\n" + block(160)},
+			[]string{client + "--random-input-len 128 --random-output-len 128\n" + block(160) + client +
+				"--random-input-len 8192 --random-output-len 1024\n" + block(160)},
 			"M c16-in128-out128 r1, M c16-in8192-out1024 r1",
 		},
-		{"one command for all blocks", []string{client + "\n" + block(160) + strings.Replace(block(160), "12.50", "12.75", 1)}, "M c16 r1, M c16 r2"},
+		{"one command for all blocks", []string{client + "\n" + block(160) + strings.Replace(block(160), "12.50",
+			"12.75", 1)}, "M c16 r1, M c16 r2"},
 		{
 			"one command, contradicted by a block",
-			[]string{client + "\n" + block(160) + strings.Replace(block(160), "Mean TTFT", "Maximum request concurrency:  4\nMean TTFT", 1)},
+			[]string{client + "\n" + block(160) + strings.Replace(block(160), "Mean TTFT",
+				"Maximum request concurrency:  4\nMean TTFT", 1)},
 			"M c16 r1, M c4 r1",
 		},
 	}
@@ -89,7 +124,8 @@ func TestApart(t *testing.T) {
 			}
 			var names []string
 			for _, s := range got.Steps {
-				names = append(names, fmt.Sprintf("%s %s r%d", s.Result.Step.Variant, s.Result.Step.Point, s.Result.Step.Repeat))
+				names = append(names, fmt.Sprintf("%s %s r%d", s.Result.Step.Variant, s.Result.Step.Point,
+					s.Result.Step.Repeat))
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(names, ", ")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -104,7 +140,8 @@ func TestApartWithNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := got.Steps[0].Result.Step, got.Steps[1].Result.Step; a.Variant != "mine" || b.Variant != "mine" || a.Point == b.Point {
+	if a, b := got.Steps[0].Result.Step, got.Steps[1].Result.Step; a.Variant != "mine" || b.Variant != "mine" ||
+		a.Point == b.Point {
 		t.Errorf("steps %+v and %+v, want variant mine at two points", a, b)
 	}
 
@@ -131,7 +168,8 @@ func TestCountsKnown(t *testing.T) {
 		{"a saved file", saved(), true, true, true},
 		{"completed is absent", saved("completed", "", "num_prompts", "200", "duration", ""), false, false, true},
 		{"a bare block", block(10), true, false, false},
-		{"a block with failures", strings.Replace(block(10), "Benchmark duration", "Failed requests:  2\nBenchmark duration", 1), true, true, true},
+		{"a block with failures", strings.Replace(block(10), "Benchmark duration",
+			"Failed requests:  2\nBenchmark duration", 1), true, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,7 +179,8 @@ func TestCountsKnown(t *testing.T) {
 			}
 			r := got.Steps[0].Result
 			if r.KnowsCompleted() != tt.completed || r.KnowsFailed() != tt.failed || r.KnowsAsked() != tt.asked {
-				t.Errorf("completed %v, failed %v, asked %v; want %v, %v, %v", r.KnowsCompleted(), r.KnowsFailed(), r.KnowsAsked(), tt.completed, tt.failed, tt.asked)
+				t.Errorf("completed %v, failed %v, asked %v; want %v, %v, %v", r.KnowsCompleted(), r.KnowsFailed(),
+					r.KnowsAsked(), tt.completed, tt.failed, tt.asked)
 			}
 		})
 	}
@@ -180,7 +219,10 @@ func TestTools(t *testing.T) {
 		{"AIPerf", aiperfJSON, "aiperf", "c128", 1, 18.099, 4826.8, 0.0928, 0.02584, 6.9649, 0.3805},
 		{"AIPerf, CSV", aiperfCSV, "aiperf", "all", 1, 18.10, 4826.84, 0.09281, 0.02584, 6.9649, 0.38053},
 		{"GuideLLM", guideLLM, "guidellm", "c16", 2, 4, 900, 0.0801, 0.020, 2.5, 0.2},
-		{"llm-optimizer", optimizer, "llm-optimizer", "c8", 1, 0.08872236301062879, 186.71732383687427, 3.9876, none, 89.71375, none},
+		{
+			"llm-optimizer", optimizer, "llm-optimizer", "c8", 1, 0.08872236301062879, 186.71732383687427, 3.9876, none,
+			89.71375, none,
+		},
 		{"InferenceX", inferenceX, "inferencex", "c64", 1, none, 2000, 0.25, 0.02, none, 1.5},
 		{"MTP", mtp, "mtp", "all", 1, none, none, none, none, none, none},
 	}
@@ -192,7 +234,8 @@ func TestTools(t *testing.T) {
 			}
 			r := got.Steps[0].Result
 			if len(got.Steps) != tt.steps || r.Imported.Format != tt.format || r.Step.Point != tt.point {
-				t.Fatalf("%d steps, %s at %s; want %d, %s at %s", len(got.Steps), r.Imported.Format, r.Step.Point, tt.steps, tt.format, tt.point)
+				t.Fatalf("%d steps, %s at %s; want %d, %s at %s", len(got.Steps), r.Imported.Format, r.Step.Point,
+					tt.steps, tt.format, tt.point)
 			}
 			f := r.Figures
 			for _, c := range []struct {
@@ -228,13 +271,16 @@ func TestToolsMore(t *testing.T) {
 		}
 		return got.Steps[0].Result
 	}
-	if r := first(guideLLM); r.Figures.Completed != 240 || r.Figures.Failed != 2 || r.Figures.DurationS != 60 || *r.Figures.TotalOutputTokens != 54000 {
+	if r := first(guideLLM); r.Figures.Completed != 240 || r.Figures.Failed != 2 || r.Figures.DurationS != 60 ||
+		*r.Figures.TotalOutputTokens != 54000 {
 		t.Errorf("GuideLLM: %+v", r.Figures)
 	}
-	if r := first(optimizer); r.Params["tensor_parallel_size"] != "4" || *r.Asked.InputLen != 80000 || r.Figures.Failed != 1 {
+	if r := first(optimizer); r.Params["tensor_parallel_size"] != "4" || *r.Asked.InputLen != 80000 ||
+		r.Figures.Failed != 1 {
 		t.Errorf("llm-optimizer: params %v, asked %+v, %d failed", r.Params, r.Asked, r.Figures.Failed)
 	}
-	if r := first(inferenceX); *r.Asked.InputLen != 1024 || *r.Figures.TotalTokenThroughput != 4000 || r.Step.Variant != "mi300x vllm Llama fp8" {
+	if r := first(inferenceX); *r.Asked.InputLen != 1024 || *r.Figures.TotalTokenThroughput != 4000 ||
+		r.Step.Variant != "mi300x vllm Llama fp8" {
 		t.Errorf("InferenceX: %q, asked %+v, %+v", r.Step.Variant, r.Asked, r.Figures)
 	}
 	if d := first(mtp).Servers[0].Speculation; d == nil || *d.Rate != 0.75 {
@@ -280,8 +326,15 @@ func TestScattered(t *testing.T) {
 		rows       int
 		lines      string // kept, "!" before those not understood
 	}{
-		{"noise around", "ggml_vulkan: Found 1 Vulkan devices: {0} [x]\n[\n" + row + "\n]\n[1]  11372 segmentation fault (core dumped)\n", 1, "ggml_vulkan: Found 1 Vulkan devices: {0} [x] | [1]  11372 segmentation fault (core dumped)"},
-		{"cut off", "noise\n[\n" + row + ",\n{\n  \"build_commit\": \"abc\",\n  \"n_gen", 1, `noise | !a result that is not complete:   "build_commit": "abc", |   "n_gen`},
+		{
+			"noise around", "ggml_vulkan: Found 1 Vulkan devices: {0} [x]\n[\n" + row +
+				"\n]\n[1]  11372 segmentation fault (core dumped)\n", 1,
+			"ggml_vulkan: Found 1 Vulkan devices: {0} [x] | [1]  11372 segmentation fault (core dumped)",
+		},
+		{
+			"cut off", "noise\n[\n" + row + ",\n{\n  \"build_commit\": \"abc\",\n  \"n_gen", 1,
+			`noise | !a result that is not complete:   "build_commit": "abc", |   "n_gen`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -99,8 +99,10 @@ func shellWords(text string) []string {
 
 // namesProgram is a quick look before a thorough one.
 func namesProgram(text string) bool {
-	for _, name := range []string{"vllm", "llama-", "sglang", "docker run", "podman run", "benchmark_",
-		"text-generation-launcher", "genai-perf"} {
+	for _, name := range []string{
+		"vllm", "llama-", "sglang", "docker run", "podman run", "benchmark_",
+		"text-generation-launcher", "genai-perf",
+	} {
 		if strings.Contains(text, name) {
 			return true
 		}

@@ -103,28 +103,34 @@ func summary(got *Imported) string {
 	for _, s := range got.Steps {
 		r := s.Result
 		o := r.Imported
-		fmt.Fprintf(&b, "%s: %s, %s, %s; %s line %d %v, reading %q\n", r.Step.ID, r.Step.Variant, r.Step.Point, r.Verdict, o.Format, o.Line, o.Also, o.Reading)
+		fmt.Fprintf(&b, "%s: %s, %s, %s; %s line %d %v, reading %q\n", r.Step.ID, r.Step.Variant, r.Step.Point,
+			r.Verdict, o.Format, o.Line, o.Also, o.Reading)
 		for _, row := range r.LlamaBench {
-			fmt.Fprintf(&b, "  %s %s %.2f ± %.2f %s\n", row.Model, row.Test, row.TokensPerS, deref(row.TokensPerSD), row.Build)
+			fmt.Fprintf(&b, "  %s %s %.2f ± %.2f %s\n", row.Model, row.Test, row.TokensPerS,
+				deref(row.TokensPerSD), row.Build)
 		}
 		if f := r.Figures; f != nil {
-			fmt.Fprintf(&b, "  %d/%d in %.2f s; %s %s %s", f.Completed, f.Asked, f.DurationS, num(f.RequestThroughput, 1), num(f.OutputThroughput, 1), num(f.TotalTokenThroughput, 1))
+			fmt.Fprintf(&b, "  %d/%d in %.2f s; %s %s %s", f.Completed, f.Asked, f.DurationS,
+				num(f.RequestThroughput, 1), num(f.OutputThroughput, 1), num(f.TotalTokenThroughput, 1))
 			for _, d := range []struct {
 				name string
 				d    results.Dist
 			}{{"TTFT", f.TTFT}, {"TPOT", f.TPOT}, {"ITL", f.ITL}, {"E2EL", f.E2EL}} {
-				fmt.Fprintf(&b, "; %s n%d %s/%s/%s", d.name, d.d.N, num(d.d.Mean, 1000), num(d.d.Median, 1000), num(metrics.At(d.d, 99), 1000))
+				fmt.Fprintf(&b, "; %s n%d %s/%s/%s", d.name, d.d.N, num(d.d.Mean, 1000), num(d.d.Median, 1000),
+					num(metrics.At(d.d, 99), 1000))
 			}
 			fmt.Fprintln(&b)
 		}
 		server := r.Servers[0]
-		fmt.Fprintf(&b, "  %s %q %v %q model %q; told %q; params %v; notes %q; records %d\n", server.Launcher, server.Argv, server.Env, server.Version, server.Model, o.StatedSettings, r.Params, s.Notes, len(s.Records))
+		fmt.Fprintf(&b, "  %s %q %v %q model %q; told %q; params %v; notes %q; records %d\n", server.Launcher,
+			server.Argv, server.Env, server.Version, server.Model, o.StatedSettings, r.Params, s.Notes, len(s.Records))
 		for _, w := range r.Warnings[1:] {
 			fmt.Fprintf(&b, "  %s: %s\n", w.Code, w.Message)
 		}
 	}
 	for _, f := range got.Files {
-		fmt.Fprintf(&b, "%s: %s, %d results, %d lines, %d omitted\n", f.Name, f.Format, f.Results, len(f.Lines), f.Omitted)
+		fmt.Fprintf(&b, "%s: %s, %d results, %d lines, %d omitted\n", f.Name, f.Format, f.Results,
+			len(f.Lines), f.Omitted)
 		for _, l := range f.Lines {
 			if l.Kind == results.LineNotFigures {
 				fmt.Fprintf(&b, "  not understood: %d: %s\n", l.Line, l.Text)
@@ -150,9 +156,20 @@ func TestGoldens(t *testing.T) {
 		{"vllm-printed", Options{}, []string{"vllm-v06.stdout.txt", "vllm-v010.stdout.txt", "vllm-newest.stdout.txt"}},
 		{"sglang", Options{}, []string{"sglang.txt", "sglang.jsonl"}},
 		{"sideways", Options{}, []string{"sideways.md"}},
-		{"llama-bench", Options{}, []string{"llama-bench.csv", "llama-bench.sql", "../llamabench/testdata/debian-11669.jsonl", "../llamabench/testdata/debian-11669.md"}},
-		{"own", Options{}, []string{"../../results/testdata/result-measured.json", "../../report/testdata/ok.csv", "../../report/testdata/failures.csv"}},
-		{"named", Options{VariantPattern: `^vllm-run-(?P<variant>v\d+)`, Sets: []Setting{{"gpus", "2 x X"}, {"engine_version", "1.2"}, {"num_prompts", "5"}, {"rack", "7"}}}, []string{parity("v06"), parity("v010")}},
+		{"llama-bench", Options{}, []string{
+			"llama-bench.csv", "llama-bench.sql",
+			"../llamabench/testdata/debian-11669.jsonl", "../llamabench/testdata/debian-11669.md",
+		}},
+		{"own", Options{}, []string{
+			"../../results/testdata/result-measured.json", "../../report/testdata/ok.csv",
+			"../../report/testdata/failures.csv",
+		}},
+		{"named", Options{VariantPattern: `^vllm-run-(?P<variant>v\d+)`, Sets: []Setting{
+			{"gpus", "2 x X"},
+			{"engine_version", "1.2"},
+			{"num_prompts", "5"},
+			{"rack", "7"},
+		}}, []string{parity("v06"), parity("v010")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := summary(imported(t, tt.o, tt.files...))
@@ -192,7 +209,8 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	ab := imported(t, Options{}, "documents/switch.md")
 	tpot := func(r *results.Result) *float64 { return r.Figures.TPOT.Mean }
-	base, with := metrics.Mean(byVariant(ab, "Baseline (swizzle tensor not enabled)", tpot)), metrics.Mean(byVariant(ab, "Swizzle tensor enabled", tpot))
+	base, with := metrics.Mean(byVariant(ab, "Baseline (swizzle tensor not enabled)", tpot)),
+		metrics.Mean(byVariant(ab, "Swizzle tensor enabled", tpot))
 	near("change of mean TPOT in %", 100*(with/base-1), -2.48, 0.005)
 	p99 := func(r *results.Result) *float64 { return metrics.At(r.Figures.TTFT, 99) }
 	near("p99 TTFT in ms", 1000*metrics.Mean(byVariant(ab, "Swizzle tensor enabled", p99)), 16523.21, 0.005)
@@ -205,7 +223,8 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	halo := imported(t, Options{}, "documents/strix-halo.md")
 	if len(halo.Steps) != 19 {
-		t.Fatalf("%d steps, want 11 blocks and 8 runs of llama-bench: tables that sum blocks up are no results", len(halo.Steps))
+		t.Fatalf("%d steps, want 11 blocks and 8 runs of llama-bench: tables that sum blocks up are no results",
+			len(halo.Steps))
 	}
 	places := 0
 	for _, s := range halo.Steps[:11] {

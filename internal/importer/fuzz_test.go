@@ -46,7 +46,8 @@ func lost(text []byte, got *Imported) []string {
 	}
 	var missing []string
 	for i, line := range strings.Split(string(text), "\n") {
-		if strings.ContainsAny(line, "\r\x1b") || strings.HasPrefix(strings.TrimSpace(line), "{") || isPart(strings.Trim(strings.TrimSpace(line), "-# ")) || len(line) > maxText {
+		if strings.ContainsAny(line, "\r\x1b") || strings.HasPrefix(strings.TrimSpace(line), "{") ||
+			isPart(strings.Trim(strings.TrimSpace(line), "-# ")) || len(line) > maxText {
 			continue
 		}
 		left := slices.Clone(at[i+1])
@@ -67,7 +68,8 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text, _ := plain.Decode(data)
 		const most = 1 << 14
-		if len(text) > most || bytes.Count(text, []byte("\n")) > 1000 || strings.ContainsFunc(string(text), func(r rune) bool { return r < ' ' && r != '\n' || r > '~' }) {
+		if len(text) > most || bytes.Count(text, []byte("\n")) > 1000 || strings.ContainsFunc(string(text),
+			func(r rune) bool { return r < ' ' && r != '\n' || r > '~' }) {
 			return
 		}
 		got, err := Import([]Source{{"fuzz", text}}, Options{Format: formatText})
@@ -87,7 +89,8 @@ func whole(t *testing.T, got *Imported) {
 	ids := map[string]bool{}
 	for _, s := range got.Steps {
 		r := s.Result
-		if ids[strings.ToLower(r.Step.ID)] || r.Step.ID != filepath.Base(r.Step.ID) || r.Step.Variant == "" || r.Step.Point == "" || r.Verdict == "" || len(r.Warnings) == 0 {
+		if ids[strings.ToLower(r.Step.ID)] || r.Step.ID != filepath.Base(r.Step.ID) || r.Step.Variant == "" ||
+			r.Step.Point == "" || r.Verdict == "" || len(r.Warnings) == 0 {
 			t.Errorf("step %+v, verdict %q", r.Step, r.Verdict)
 		}
 		ids[strings.ToLower(r.Step.ID)] = true
@@ -104,8 +107,10 @@ func whole(t *testing.T, got *Imported) {
 
 // FuzzFile takes any bytes as any format.
 func FuzzFile(f *testing.F) {
-	seedWith(f, "testdata/*.jsonl", "testdata/llama-bench.*", "../../results/testdata/result-measured.json", "../../report/testdata/ok.csv")
-	f.Add([]byte(`{"duration": 1, "completed": 2, "completed": 1, "mean_ttft_ms": NaN, "ttfts": [0.1], "itls": [[0.1]], "output_lens": [2], "start_times": [5], "errors": [""]}`))
+	seedWith(f, "testdata/*.jsonl", "testdata/llama-bench.*", "../../results/testdata/result-measured.json",
+		"../../report/testdata/ok.csv")
+	f.Add([]byte(
+		`{"duration": 1, "completed": 2, "completed": 1, "mean_ttft_ms": NaN, "ttfts": [0.1], "itls": [[0.1]], "output_lens": [2], "start_times": [5], "errors": [""]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, format := range append(Formats(), "") {
 			got, err := Import([]Source{{"fuzz.json", data}}, Options{Format: format})
@@ -118,7 +123,8 @@ func FuzzFile(f *testing.F) {
 
 // Every key of a saved result is kept.
 func FuzzSaved(f *testing.F) {
-	f.Add([]byte(`{"duration": 1.5, "completed": 2, "request_rate": "inf", "x": [1, {"y": NaN}], "mean_ttft_ms": -Infinity}`))
+	f.Add([]byte(
+		`{"duration": 1.5, "completed": 2, "request_rate": "inf", "x": [1, {"y": NaN}], "mean_ttft_ms": -Infinity}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		objects, err := objectsIn(data)
 		if err != nil {
@@ -143,7 +149,8 @@ func FuzzSaved(f *testing.F) {
 
 func FuzzCommand(f *testing.F) {
 	for _, text := range []string{
-		`(venv) user@host:~/x$ A=1 vllm serve -tp 8 "a b" --x=1 # note`, `Namespace(a=1, b='x, y', c={'d': (1, 2)}, e=<f at 0x1>)`, `docker run --rm x vllm serve 'y`,
+		`(venv) user@host:~/x$ A=1 vllm serve -tp 8 "a b" --x=1 # note`,
+		`Namespace(a=1, b='x, y', c={'d': (1, 2)}, e=<f at 0x1>)`, `docker run --rm x vllm serve 'y`,
 	} {
 		f.Add(text)
 	}

@@ -43,7 +43,8 @@ func TestLabelled(t *testing.T) {
 	} {
 		got, ok := labelled(tt.label, tt.program)
 		if ok != (tt.want != "") || ok && (got.as() != tt.want || got.scale != tt.scale) {
-			t.Errorf("labelled(%q, %v) = %q x %g, %v; want %q x %g", tt.label, tt.program, got.as(), got.scale, ok, tt.want, tt.scale)
+			t.Errorf("labelled(%q, %v) = %q x %g, %v; want %q x %g", tt.label, tt.program, got.as(), got.scale, ok,
+				tt.want, tt.scale)
 		}
 	}
 }
@@ -79,9 +80,12 @@ func TestEncodings(t *testing.T) {
 		utf16be = append(utf16be, byte(unit>>8), byte(unit))
 	}
 	for name, data := range map[string][]byte{
-		"plain": []byte(smallBlock), "utf-16le": utf16le, "utf-16be": utf16be, "crlf": []byte(strings.ReplaceAll(smallBlock, "\n", "\r\n")),
-		"mark": append([]byte{0xEF, 0xBB, 0xBF}, smallBlock...), "ansi": []byte(strings.ReplaceAll(smallBlock, "Mean", "\x1b[1;32mMean\x1b[0m")),
-		"bars":   []byte(strings.Replace(smallBlock, "Successful", " 50%|#####     | 5/10\r100%|##########| 10/10\r\x1b[KSuccessful", 1)),
+		"plain": []byte(smallBlock), "utf-16le": utf16le, "utf-16be": utf16be,
+		"crlf": []byte(strings.ReplaceAll(smallBlock, "\n", "\r\n")),
+		"mark": append([]byte{0xEF, 0xBB, 0xBF}, smallBlock...), "ansi": []byte(strings.ReplaceAll(smallBlock, "Mean",
+			"\x1b[1;32mMean\x1b[0m")),
+		"bars": []byte(strings.Replace(smallBlock, "Successful",
+			" 50%|#####     | 5/10\r100%|##########| 10/10\r\x1b[KSuccessful", 1)),
 		"quoted": []byte("> " + strings.ReplaceAll(strings.TrimSpace(smallBlock), "\n", "\n> ")),
 		"binary": append([]byte("\x80\n"), smallBlock...),
 	} {
@@ -91,7 +95,8 @@ func TestEncodings(t *testing.T) {
 				t.Fatalf("%v: %+v", err, got)
 			}
 			r := got.Steps[0].Result
-			if f := r.Figures; f.Completed != 10 || *f.RequestThroughput != 5 || *f.TTFT.Mean != 0.0125 || f.TTFT.N != 10 || r.Step.Point != "c4" {
+			if f := r.Figures; f.Completed != 10 || *f.RequestThroughput != 5 || *f.TTFT.Mean != 0.0125 ||
+				f.TTFT.N != 10 || r.Step.Point != "c4" {
 				t.Errorf("%+v: %+v", r.Step, f)
 			}
 		})
@@ -100,14 +105,40 @@ func TestEncodings(t *testing.T) {
 
 func TestContradictions(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
-		{"rates", strings.Replace(smallBlock, "5.00 ", "6.00 ", 1), "imported-disagrees: request_throughput is stated as 6, and counts and duration give 4.98253 to 5.01753"},
-		{"twice", strings.Replace(smallBlock, "Mean TTFT", "Mean TTFT (ms): 13.5\nMean TTFT", 1), "imported-disagrees: Mean TTFT (ms) is 12.50, and had another value before"},
-		{"no number", strings.Replace(smallBlock, "12.50", "fast", 1), `imported-unusable: Mean TTFT (ms) is "fast", which is not a number: left out`},
-		{"NaN", `{"duration": 2, "completed": 0, "mean_ttft_ms": NaN}`, `imported-unusable: mean_ttft_ms is "NaN", which is not a number: left out`},
-		{"key twice", `{"duration": 2, "completed": 4, "completed": 5}`, "imported-unusable: a key occurs twice; the last value is used: completed (before: 4)"},
-		{"arrays", detailed("[0.1, 0.2]", "200"), "imported-disagrees: mean_ttft is stated as 200 ms, and the single requests give 150 ms"},
-		{"array lengths", detailed("[0.1, 0.2, 0.3]", "200"), "imported-disagrees: the arrays of single requests differ in length (ttfts 3, itls 2, output_lens 2, errors 2): they are not used"},
-		{"totals", strings.Replace(detailed("[0.1, 0.2]", "150"), `"total_output_tokens": 5`, `"total_output_tokens": 6`, 1), "imported-disagrees: total_output_tokens is stated as 6, and the single requests give 5"},
+		{
+			"rates", strings.Replace(smallBlock, "5.00 ", "6.00 ", 1),
+			"imported-disagrees: request_throughput is stated as 6, and counts and duration give 4.98253 to 5.01753",
+		},
+		{
+			"twice", strings.Replace(smallBlock, "Mean TTFT", "Mean TTFT (ms): 13.5\nMean TTFT", 1),
+			"imported-disagrees: Mean TTFT (ms) is 12.50, and had another value before",
+		},
+		{
+			"no number", strings.Replace(smallBlock, "12.50", "fast", 1),
+			`imported-unusable: Mean TTFT (ms) is "fast", which is not a number: left out`,
+		},
+		{
+			"NaN", `{"duration": 2, "completed": 0, "mean_ttft_ms": NaN}`,
+			`imported-unusable: mean_ttft_ms is "NaN", which is not a number: left out`,
+		},
+		{
+			"key twice", `{"duration": 2, "completed": 4, "completed": 5}`,
+			"imported-unusable: a key occurs twice; the last value is used: completed (before: 4)",
+		},
+		{
+			"arrays", detailed("[0.1, 0.2]", "200"),
+			"imported-disagrees: mean_ttft is stated as 200 ms, and the single requests give 150 ms",
+		},
+		{
+			"array lengths", detailed("[0.1, 0.2, 0.3]", "200"),
+			"imported-disagrees: the arrays of single requests differ in length (ttfts 3, itls 2, output_lens 2, " +
+				"errors 2): they are not used",
+		},
+		{
+			"totals", strings.Replace(detailed("[0.1, 0.2]", "150"), `"total_output_tokens": 5`,
+				`"total_output_tokens": 6`, 1),
+			"imported-disagrees: total_output_tokens is stated as 6, and the single requests give 5",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Import([]Source{{"a", []byte(tt.in)}}, Options{})
@@ -127,7 +158,8 @@ func TestContradictions(t *testing.T) {
 
 // detailed is a saved result of two requests.
 func detailed(ttfts, mean string) string {
-	return `{"duration": 2, "completed": 2, "failed": 0, "total_output_tokens": 5, "ttfts": ` + ttfts + `, "itls": [[0.1], [0.1, 0.1]], "output_lens": [2, 3], "errors": ["", ""],
+	return `{"duration": 2, "completed": 2, "failed": 0, "total_output_tokens": 5, "ttfts": ` + ttfts +
+		`, "itls": [[0.1], [0.1, 0.1]], "output_lens": [2, 3], "errors": ["", ""],
 "start_times": [100.5, 101.5], "latencies": [0.2, 0.4], "mean_ttft_ms": ` + mean + `}`
 }
 
@@ -137,7 +169,8 @@ func TestRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := got.Steps[0].Records
-	if len(records) != 2 || *records[1].SentS != 1 || records[1].ChunkKinds != "ttt" || *records[1].OutputTokens != 3 || records[1].OutputTokensSource != results.CountImported {
+	if len(records) != 2 || *records[1].SentS != 1 || records[1].ChunkKinds != "ttt" || *records[1].OutputTokens != 3 ||
+		records[1].OutputTokensSource != results.CountImported {
 		t.Fatalf("records %+v", records)
 	}
 	if end := records[1].EndS; end < 1.3999 || end > 1.4001 {
@@ -145,7 +178,8 @@ func TestRecords(t *testing.T) {
 	}
 	again := metrics.Summarize(records, metrics.Params{DurationS: 2})
 	f := got.Steps[0].Result.Figures
-	if again.TTFT.N != 2 || *again.TTFT.Mean-*f.TTFT.Mean > 1e-9 || *f.TPOT.Mean != 0.1 || f.ITL.N != 3 || f.E2EL.N != 2 {
+	if again.TTFT.N != 2 || *again.TTFT.Mean-*f.TTFT.Mean > 1e-9 || *f.TPOT.Mean != 0.1 || f.ITL.N != 3 ||
+		f.E2EL.N != 2 {
 		t.Errorf("from the records %+v, imported %+v", again.TTFT, f)
 	}
 }
@@ -161,7 +195,8 @@ func TestQueueTimes(t *testing.T) {
 		{"[1.5, 0.0]", [2]float64{0, 2.5}, [2]float64{1.5, 2.5}},
 		{"[0.5]", [2]float64{0, 1}, [2]float64{0, 1}}, // of no use
 	} {
-		text := strings.Replace(detailed("[0.1, 0.2]", "150"), `"start_times"`, `"queue_times": `+tt.queues+`, "start_times"`, 1)
+		text := strings.Replace(detailed("[0.1, 0.2]", "150"), `"start_times"`, `"queue_times": `+tt.queues+
+			`, "start_times"`, 1)
 		got, err := Import([]Source{{"a.json", []byte(text)}}, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +204,8 @@ func TestQueueTimes(t *testing.T) {
 		r := got.Steps[0].Records
 		intended, sent := [2]float64{r[0].IntendedS, r[1].IntendedS}, [2]float64{*r[0].SentS, *r[1].SentS}
 		if intended != tt.intended || sent != tt.sent {
-			t.Errorf("queue_times %s: intended %v, sent %v, want %v and %v", tt.queues, intended, sent, tt.intended, tt.sent)
+			t.Errorf("queue_times %s: intended %v, sent %v, want %v and %v", tt.queues, intended, sent,
+				tt.intended, tt.sent)
 		}
 	}
 }
@@ -264,7 +300,8 @@ func TestSavedOfManyRequests(t *testing.T) {
 	}
 	lines := bytes.Repeat(append(bytes.TrimSpace(data), '\n'), 200) // as --append-result does
 	got, err := Import([]Source{{"all.jsonl", lines}}, Options{})
-	if err != nil || len(got.Steps) != 200 || got.Steps[199].Result.Step.Repeat != 200 || got.Steps[199].Result.Imported.Line != 200 {
+	if err != nil || len(got.Steps) != 200 || got.Steps[199].Result.Step.Repeat != 200 ||
+		got.Steps[199].Result.Imported.Line != 200 {
 		t.Errorf("%v: %d steps", err, len(got.Steps))
 	}
 }
@@ -273,24 +310,42 @@ func TestSavedOfManyRequests(t *testing.T) {
 // decides it.
 func TestCommas(t *testing.T) {
 	block := func(lines ...string) string {
-		return "============ Serving Benchmark Result ============\n" + strings.Join(lines, "\n") + "\n" + strings.Repeat("=", 50) + "\n"
+		return "============ Serving Benchmark Result ============\n" + strings.Join(lines, "\n") + "\n" +
+			strings.Repeat("=", 50) + "\n"
 	}
 	const count = "Successful requests: 1,024"
 	for _, tt := range []struct {
 		name, in string
 		want     string // duration, output tok/s, mean TTFT; then the warnings' codes
 	}{
-		{"fractions", block(count, "Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2.993,85", "Mean TTFT (ms): 1,024"), "63.81 2993.85 0.001024"},
-		{"a fraction below one decides", block("Benchmark duration (s): 1,024", "Mean TTFT (ms): 0,512"), "1.024 - 0.000512"},
-		{"thousands", block(count, "Benchmark duration (s): 63.81", "Output token throughput (tok/s): 2,993.85", "Mean TTFT (ms): 1,024"), "63.81 2993.85 1.024"},
+		{"fractions", block(count, "Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2.993,85",
+			"Mean TTFT (ms): 1,024"), "63.81 2993.85 0.001024"},
+		{
+			"a fraction below one decides", block("Benchmark duration (s): 1,024", "Mean TTFT (ms): 0,512"),
+			"1.024 - 0.000512",
+		},
+		{"thousands", block(count, "Benchmark duration (s): 63.81", "Output token throughput (tok/s): 2,993.85",
+			"Mean TTFT (ms): 1,024"), "63.81 2993.85 1.024"},
 		{"a point elsewhere decides", block("Benchmark duration (s): 63.81", "Mean TTFT (ms): 1,024"), "63.81 - 1.024"},
 		{"a count decides", block(count, "Mean TTFT (ms): 1,024"), "0 - 1.024"},
-		{"nothing decides", block("Benchmark duration (s): 63", "Mean TTFT (ms): 1,024"), "63 - 1.024 imported-ambiguous"},
-		{"both kinds", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2,993.85", "Mean TTFT (ms): 1,024"), "63.81 2993.85 - imported-ambiguous imported-unusable"},
-		{"thousands of millions", block("Benchmark duration (s): 63.81", "Output token throughput (tok/s): 1,002,993"), "63.81 1002993 -"},
-		{"points as separators", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2.993"), "63.81 2993 -"},
 		{
-			"a table", "| Model | Duration (s) | Output Tok/s | Mean TTFT (ms) |\n|---|---|---|---|\n| a | 63,81 | **1,024** | 0,512 |\n",
+			"nothing decides", block("Benchmark duration (s): 63", "Mean TTFT (ms): 1,024"),
+			"63 - 1.024 imported-ambiguous",
+		},
+		{"both kinds", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2,993.85",
+			"Mean TTFT (ms): 1,024"), "63.81 2993.85 - imported-ambiguous imported-unusable"},
+		{
+			"thousands of millions", block("Benchmark duration (s): 63.81", "Output token throughput (tok/s): 1,002,993"),
+			"63.81 1002993 -",
+		},
+		{
+			"points as separators", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2.993"),
+			"63.81 2993 -",
+		},
+		{
+			"a table",
+			"| Model | Duration (s) | Output Tok/s | Mean TTFT (ms) |\n|---|---|---|---|\n" +
+				"| a | 63,81 | **1,024** | 0,512 |\n",
 			"63.81 1.024 0.000512",
 		},
 		{"semicolons", "duration;output_throughput;mean_ttft_ms\n63,81;1,024;0,512\n", "63.81 1.024 0.000512"},
@@ -308,7 +363,10 @@ func TestCommas(t *testing.T) {
 				}
 				return fmt.Sprintf("%.9g", *v)
 			}
-			found := []string{fmt.Sprintf("%.9g", r.Figures.DurationS), text(r.Figures.OutputThroughput), text(r.Figures.TTFT.Mean)}
+			found := []string{
+				fmt.Sprintf("%.9g", r.Figures.DurationS), text(r.Figures.OutputThroughput),
+				text(r.Figures.TTFT.Mean),
+			}
 			for _, w := range r.Warnings {
 				if w.Code == results.WarnImportedAmbiguous || w.Code == results.WarnImportedUnusable {
 					found = append(found, string(w.Code))
@@ -367,7 +425,12 @@ func TestSimulatedStaysMarked(t *testing.T) {
 
 // A count that a file does not state is null, not 0.
 func TestUnknownCountsAreNull(t *testing.T) {
-	got, err := Import([]Source{{"a", []byte(`{"date": "20250217-104315", "backend": "vllm", "model_id": "m", "num_prompts": 200, "request_rate": 4, "mean_ttft_ms": 189.1, "p99_ttft_ms": 336.8}`)}}, Options{})
+	got,
+		err := Import([]Source{{
+		"a",
+		[]byte(
+			`{"date": "20250217-104315", "backend": "vllm", "model_id": "m", "num_prompts": 200, "request_rate": 4, "mean_ttft_ms": 189.1, "p99_ttft_ms": 336.8}`),
+	}}, Options{})
 	if err != nil || len(got.Steps) != 1 {
 		t.Fatalf("%v: %+v", err, got)
 	}
@@ -376,7 +439,8 @@ func TestUnknownCountsAreNull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"completed":null,"failed":null`, `"duration":null`, `"asked":200,"completed":null,"failed":null,"unsent":null,"duration_s":null,"peak_concurrent_requests":null`,
+		`"completed":null,"failed":null`, `"duration":null`,
+		`"asked":200,"completed":null,"failed":null,"unsent":null,"duration_s":null,"peak_concurrent_requests":null`,
 		`"max_concurrent_requests":null`, `"ttft_s":{"n":0,"mean":0.1891`,
 	} {
 		if !strings.Contains(string(data), want) {

@@ -297,9 +297,11 @@ func (s *scanner) marked() {
 
 // isChatter is what vLLM's client prints of every run.
 func isChatter(text string) bool {
-	for _, begin := range []string{"Starting initial", "Initial test run", "Waiting for endpoint", "Traffic request",
+	for _, begin := range []string{
+		"Starting initial", "Initial test run", "Waiting for endpoint", "Traffic request",
 		"You are using the default legacy", "Merges were not", "INFO ", "WARNING ", "ggml_", "Device " +
-			"", "WARNING:", "Skipping endpoint", "Starting main", "tip: "} {
+			"", "WARNING:", "Skipping endpoint", "Starting main", "tip: ",
+	} {
 		if strings.HasPrefix(text, begin) {
 			return true
 		}

@@ -35,14 +35,18 @@ func TestForms(t *testing.T) {
 	}
 	for i := range lines {
 		a, b, c := lines[i], whole[i], table[i]
-		if a.Test != b.Test || a.Test != c.Test || a.Model != b.Model || a.Model != c.Model || a.Build != b.Build || a.Build != c.Build {
-			t.Errorf("row %d: %s %s %q, %s %s %q, %s %s %q", i, a.Model, a.Test, a.Build, b.Model, b.Test, b.Build, c.Model, c.Test, c.Build)
+		if a.Test != b.Test || a.Test != c.Test || a.Model != b.Model || a.Model != c.Model || a.Build != b.Build ||
+			a.Build != c.Build {
+			t.Errorf("row %d: %s %s %q, %s %s %q, %s %s %q", i, a.Model, a.Test, a.Build, b.Model, b.Test, b.Build,
+				c.Model, c.Test, c.Build)
 		}
 		if a.SizeBytes != b.SizeBytes || math.Abs(float64(a.SizeBytes-c.SizeBytes)) > 0.01*float64(1<<20) {
 			t.Errorf("row %d: size %d, %d, %d", i, a.SizeBytes, b.SizeBytes, c.SizeBytes)
 		}
-		if a.Threads != 2 || c.Threads != 2 || a.Backend != "CPU" || c.Backend != "CPU" || a.FlashAttn != "1" || c.FlashAttn != "1" {
-			t.Errorf("row %d: threads %d, %d, backend %s, %s, fa %q, %q", i, a.Threads, c.Threads, a.Backend, c.Backend, a.FlashAttn, c.FlashAttn)
+		if a.Threads != 2 || c.Threads != 2 || a.Backend != "CPU" || c.Backend != "CPU" || a.FlashAttn != "1" ||
+			c.FlashAttn != "1" {
+			t.Errorf("row %d: threads %d, %d, backend %s, %s, fa %q, %q", i, a.Threads, c.Threads, a.Backend, c.Backend,
+				a.FlashAttn, c.FlashAttn)
 		}
 		if len(a.SamplesS) != 2 || a.TokensPerS <= 0 || c.TokensPerS <= 0 {
 			t.Errorf("row %d: %d samples, %v and %v tokens/s", i, len(a.SamplesS), a.TokensPerS, c.TokensPerS)
@@ -60,7 +64,8 @@ func TestPublished(t *testing.T) {
 		t.Fatalf("%d rows, want 4", len(rows))
 	}
 	r := rows[2]
-	if r.Model != "llama 7B F16" || r.Prompt != 512 || r.TokensPerS != 1189.21 || *r.TokensPerSD != 4.65 || *r.GPULayers != 99 || r.Build != "4d74393bc (6327)" {
+	if r.Model != "llama 7B F16" || r.Prompt != 512 || r.TokensPerS != 1189.21 || *r.TokensPerSD != 4.65 ||
+		*r.GPULayers != 99 || r.Build != "4d74393bc (6327)" {
 		t.Errorf("row = %+v", r)
 	}
 	if gain := rows[2].TokensPerS/1056.97 - 1; math.Abs(gain-0.1251) > 5e-5 {
@@ -79,7 +84,10 @@ func TestParseErrors(t *testing.T) {
 		{"short row", "| test | t/s |\n|---|---|\n| pp512 |\n", "a row of 1 cells under 2 heads"},
 		{"odd test", "| test | t/s |\n|---|---|\n| xx5 | 1 |\n", `column "test": "xx5" is not a test`},
 		{"odd speed", "| test | t/s |\n|---|---|\n| pp5 | fast |\n", `column "t/s": "fast" is not a speed`},
-		{"a speed that is no number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n", `column "t/s": "nan ± nan" is not a speed`},
+		{
+			"a speed that is no number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n",
+			`column "t/s": "nan ± nan" is not a speed`,
+		},
 		{"cut off", `[{"build_commit": "a", "n_prompt": 5, "avg_`, "line 1: a test that is not complete"},
 		{"odd size", "| size | test | t/s |\n|---|---|---|\n| 5 | pp5 | 1 |\n", `"5" is not an amount`},
 	}
@@ -132,9 +140,14 @@ func TestParseDamaged(t *testing.T) {
 		{"below zero", row(`,"stddev_ts":-1`), 1, "null", "cannot be"},
 		{"no samples", row(`,"stddev_ts":0.5`), 1, "0.5", ""},
 		{"nan among texts", "nan, \"x: nan\"\n" + row(`,"stddev_ts":0.5,"gpu_info":"nan: nan"`), 1, "0.5", ""},
-		{"an array after noise", "ggml_vulkan: Found 1 devices:\nggml: 0 = \"X\" | {uma: 0} [a]\n[\n" + row("") + ",\n" + row("") + "\n]\n[1]  11372 segmentation fault\n", 2, "null", ""},
-		{"an array that was cut off", "[\n" + row("") + ",\n" + row("")[:60], 1, "null", "line 3: a test that is not complete"},
-		{"within another program's row", `{"mode":"pp","build":"hip","hipblaslt":1,"bench_raw":` + row(`,"stddev_ts":0.5`) + `}`, 1, "0.5", ""},
+		{"an array after noise", "ggml_vulkan: Found 1 devices:\nggml: 0 = \"X\" | {uma: 0} [a]\n[\n" + row("") +
+			",\n" + row("") + "\n]\n[1]  11372 segmentation fault\n", 2, "null", ""},
+		{
+			"an array that was cut off", "[\n" + row("") + ",\n" + row("")[:60], 1, "null",
+			"line 3: a test that is not complete",
+		},
+		{"within another program's row", `{"mode":"pp","build":"hip","hipblaslt":1,"bench_raw":` +
+			row(`,"stddev_ts":0.5`) + `}`, 1, "0.5", ""},
 		{"a list within another program's row", `{"bench_raw":[` + row("") + `]}`, 1, "null", ""},
 		{"a field of another kind", row("") + "\n" + row(`,"n_batch":"many"`), 1, "null", "it is left out"},
 	}
@@ -154,7 +167,8 @@ func TestParseDamaged(t *testing.T) {
 			if sd != tt.sd {
 				t.Errorf("deviation %s, want %s", sd, tt.sd)
 			}
-			if notes := strings.Join(out.Notes, "; "); tt.note == "" && notes != "" || !strings.Contains(notes, tt.note) {
+			if notes := strings.Join(out.Notes, "; "); tt.note == "" && notes != "" ||
+				!strings.Contains(notes, tt.note) {
 				t.Errorf("notes %q, want %q", notes, tt.note)
 			}
 		})

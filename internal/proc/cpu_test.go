@@ -9,13 +9,17 @@ import (
 
 func TestParseCPUInfo(t *testing.T) {
 	cpu := func(socket, core string) string {
-		return "processor\t: 0\nmodel name\t: AMD EPYC 9654 96-Core Processor\nphysical id\t: " + socket + "\ncore id\t\t: " + core + "\nflags\t\t: fpu\n\n"
+		return "processor\t: 0\nmodel name\t: AMD EPYC 9654 96-Core Processor\nphysical id\t: " + socket +
+			"\ncore id\t\t: " + core + "\nflags\t\t: fpu\n\n"
 	}
 	tests := []struct {
 		name, in, model string
 		cores           *int
 	}{
-		{"two sockets with two threads a core", cpu("0", "0") + cpu("0", "1") + cpu("0", "0") + cpu("1", "0"), "AMD EPYC 9654 96-Core Processor", new(3)},
+		{
+			"two sockets with two threads a core", cpu("0", "0") + cpu("0", "1") + cpu("0", "0") + cpu("1", "0"),
+			"AMD EPYC 9654 96-Core Processor", new(3),
+		},
 		{"arm64", "processor\t: 0\nBogoMIPS\t: 50.00\nCPU part\t: 0xd40\n\n", "", nil},
 		{"nothing", "", "", nil},
 	}

@@ -17,17 +17,27 @@ func TestParseStat(t *testing.T) {
 	}{
 		{
 			"plain", "42 (vllm) S " + tail,
-			Process{PID: 42, PPID: 1, Session: 42, State: 'S', StartTime: 66689, CPU: 120 * time.Millisecond, Threads: 3},
+			Process{
+				PID: 42, PPID: 1, Session: 42, State: 'S', StartTime: 66689,
+				CPU: 120 * time.Millisecond, Threads: 3,
+			},
 			false,
 		},
 		{
-			"name with parentheses and spaces", "42 (a) R 1 (b\n) Z " + strings.Replace(tail, " 3 0 66689", " 1 0 66689", 1),
-			Process{PID: 42, PPID: 1, Session: 42, State: 'Z', StartTime: 66689, CPU: 120 * time.Millisecond, Threads: 1},
+			"name with parentheses and spaces", "42 (a) R 1 (b\n) Z " + strings.Replace(tail, " 3 0 66689",
+				" 1 0 66689", 1),
+			Process{
+				PID: 42, PPID: 1, Session: 42, State: 'Z', StartTime: 66689,
+				CPU: 120 * time.Millisecond, Threads: 1,
+			},
 			true,
 		},
 		{
 			"only the main thread has ended", "42 (x) Z " + tail,
-			Process{PID: 42, PPID: 1, Session: 42, State: 'Z', StartTime: 66689, CPU: 120 * time.Millisecond, Threads: 3},
+			Process{
+				PID: 42, PPID: 1, Session: 42, State: 'Z', StartTime: 66689,
+				CPU: 120 * time.Millisecond, Threads: 3,
+			},
 			false,
 		},
 	} {

@@ -17,14 +17,20 @@ func TestIsName(t *testing.T) {
 		names  []string
 	}{
 		{true, []string{
-			"HF_TOKEN", "MY_API_KEY", "api-key", "--api-key", "apiKey", "X-Api-Key", "key", "token", "OPENAI_API_KEYS", "AWS_ACCESS_KEY_ID",
-			"AWS_SECRET_ACCESS_KEY", "PGPASS", "PGPASSWORD", "DB_PASSWORD", "password", "REGISTRY_AUTH", "DOCKER_CREDS", "DATABASE_URL", "SENTRY_DSN",
-			"SESSION_COOKIE", "Set-Cookie", "Cookie", "GITHUB_PAT", "SSH_PRIVATE_KEY", "PRIVATE_THING", "Authorization", "Proxy-Authorization",
-			"hf-token", "auth_token", "TOKEN_2", "client.secret", "REDIS_URL", "SMTP_PASS", "GOOGLE_CREDENTIALS", "MYPASSWORD", "WEBHOOK_URL",
+			"HF_TOKEN", "MY_API_KEY", "api-key", "--api-key", "apiKey", "X-Api-Key", "key", "token", "OPENAI_API_KEYS",
+			"AWS_ACCESS_KEY_ID",
+			"AWS_SECRET_ACCESS_KEY", "PGPASS", "PGPASSWORD", "DB_PASSWORD", "password", "REGISTRY_AUTH", "DOCKER_CREDS",
+			"DATABASE_URL", "SENTRY_DSN",
+			"SESSION_COOKIE", "Set-Cookie", "Cookie", "GITHUB_PAT", "SSH_PRIVATE_KEY", "PRIVATE_THING", "Authorization",
+			"Proxy-Authorization",
+			"hf-token", "auth_token", "TOKEN_2", "client.secret", "REDIS_URL", "SMTP_PASS", "GOOGLE_CREDENTIALS",
+			"MYPASSWORD", "WEBHOOK_URL",
 		}},
 		{false, []string{
-			"", "max-num-batched-tokens", "TOKENIZERS_PARALLELISM", "tokenizer", "skip-tokenizer-init", "HF_TOKEN_PATH", "PGPASSFILE",
-			"eos-token", "max_tokens", "keyboard", "MONKEY", "path", "PATTERN", "COMPAT", "SSH_AUTH_SOCK", "public_key", "time-per-output-token", "author",
+			"", "max-num-batched-tokens", "TOKENIZERS_PARALLELISM", "tokenizer", "skip-tokenizer-init",
+			"HF_TOKEN_PATH", "PGPASSFILE",
+			"eos-token", "max_tokens", "keyboard", "MONKEY", "path", "PATTERN", "COMPAT", "SSH_AUTH_SOCK", "public_key",
+			"time-per-output-token", "author",
 			"BASE_URL", "MODEL_URL", "num-prompts", "passes", "---", "pass-2", "PWD", "OLDPWD", "BENCH_COOKIE",
 		}},
 	}
@@ -64,14 +70,18 @@ func formsOf(value string) map[string]string {
 }
 
 func TestRedactorHidesEveryForm(t *testing.T) {
-	for _, value := range []string{"sk-planted-0123456789abcdef", `p"l'a\n t$e&d/secret+é`, "passwört-with-ümlaut", "two words and more"} {
+	for _, value := range []string{
+		"sk-planted-0123456789abcdef", `p"l'a\n t$e&d/secret+é`, "passwört-with-ümlaut",
+		"two words and more",
+	} {
 		r := NewRedactor([]string{value})
 		for form, text := range formsOf(value) {
 			if form == "small percent" && strings.ToLower(value) != value {
 				continue
 			}
 			got := r.Text("before " + text + " after")
-			if !strings.Contains(got, Hidden) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+			if !strings.Contains(got, Hidden) || !strings.HasPrefix(got, "before ") ||
+				!strings.HasSuffix(got, " after") {
 				t.Errorf("%s of %q: %q is shown as %q", form, value, text, got)
 			}
 			if strings.Contains(got, value) {

@@ -26,10 +26,21 @@ func TestNotices(t *testing.T) {
 		take func(s Config, pid int) error
 		says string
 	}{
-		{"a semaphore", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Shm, s.Files()[0])) }, "sem.mp-stranger"},
-		{"a block that is handed over", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Shm, s.Files()[2])) }, "while nobody had it open"},
-		{"its lock", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Dir, "stranger.lock")) }, "lock file"},
-		{"its socket", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Dir, "stranger.sock")) }, "does not answer"},
+		{
+			"a semaphore", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Shm, s.Files()[0])) },
+			"sem.mp-stranger",
+		},
+		{"a block that is handed over", func(s Config, _ int) error {
+			return os.Remove(filepath.Join(s.Shm, s.Files()[2]))
+		}, "while nobody had it open"},
+		{
+			"its lock", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Dir, "stranger.lock")) },
+			"lock file",
+		},
+		{
+			"its socket", func(s Config, _ int) error { return os.Remove(filepath.Join(s.Dir, "stranger.sock")) },
+			"does not answer",
+		},
 		{"its memory of a GPU", func(s Config, pid int) error {
 			return os.Remove(filepath.Join(s.Dir, "kfd", strconv.Itoa(pid)))
 		}, "was taken"},
@@ -43,8 +54,9 @@ func TestNotices(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := Config{
-				Shm: dir, ID: rand.Text(), Dir: dir, Ready: filepath.Join(dir, "ready"), Noticed: filepath.Join(dir, "noticed"),
-				Kept: []string{filepath.Join(dir, "kfd", "PID"), filepath.Join(dir, "box")},
+				Shm: dir, ID: rand.Text(), Dir: dir, Ready: filepath.Join(dir, "ready"),
+				Noticed: filepath.Join(dir, "noticed"),
+				Kept:    []string{filepath.Join(dir, "kfd", "PID"), filepath.Join(dir, "box")},
 			}
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), config.Env())

@@ -34,7 +34,9 @@ func TestRewrite(t *testing.T) {
 	if !slices.Equal(asked, want) {
 		t.Errorf("rewrite asked for %q, want %q", asked, want)
 	}
-	again, err := rewrite(got, func(c command) (string, error) { return map[bool]string{true: "fresh"}[c.show && !c.real], skipReal(c) })
+	again, err := rewrite(got, func(c command) (string, error) {
+		return map[bool]string{true: "fresh"}[c.show && !c.real], skipReal(c)
+	})
 	if err != nil || again != got {
 		t.Errorf("rewrite is not stable: %v\n%s", err, again)
 	}
@@ -66,7 +68,10 @@ func TestDifference(t *testing.T) {
 		{"verdicts", "| x | +1 % | better |", "| x | -3 % | cannot tell: 4 more repeats would tell |", false},
 		{"widths", "| --- | --:|", "| - | -:|", false},
 		{"remarks", "| a |\n- repeat 3: suspect", "| a |", false},
-		{"words of a failure", "x has no figures: failed: engine-died: log says 1", "x has no figures: failed: engine-died: reset by peer", false},
+		{
+			"words of a failure", "x has no figures: failed: engine-died: log says 1",
+			"x has no figures: failed: engine-died: reset by peer", false,
+		},
 		{"class of a failure", "failed: engine-died: log says 1", "failed: out-of-memory: log says 1", true},
 		{"a row more", "| a | 1 |", "| a | 1 |\n| b | 2 |", true},
 		{"another name", "| tp8 | 1 |", "| tp-eight | 1 |", true},

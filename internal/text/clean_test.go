@@ -32,7 +32,10 @@ func TestFewCountsTheRest(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b", "c", "d"}, "a, b, c, d"}, {[]string{"a", "b", "c", "d", "e", "f"}, "a, b, c, d and 2 more"},
+		{nil, ""},
+		{[]string{"a"}, "a"},
+		{[]string{"a", "b", "c", "d"}, "a, b, c, d"},
+		{[]string{"a", "b", "c", "d", "e", "f"}, "a, b, c, d and 2 more"},
 	} {
 		if got := Few(tt.names); got != tt.want {
 			t.Errorf("Few(%q) = %q, want %q", tt.names, got, tt.want)

@@ -43,7 +43,8 @@ func startServer(t *testing.T, o Options) string {
 	listener.Close()
 
 	var log bytes.Buffer
-	server := exec.Command(program, "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "2048", "-np", "1", "-t", "1")
+	server := exec.Command(program, "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "2048", "-np",
+		"1", "-t", "1")
 	server.Stdout, server.Stderr = &log, &log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -142,7 +143,8 @@ func checkTokenIDs(t *testing.T, address string) {
 		body := fmt.Sprintf(`{"prompt":%s,"max_tokens":8,"ignore_eos":true,"temperature":1,"seed":%d}`, prompt, from)
 		c := decode[completion](t, post(t, address+"/v1/completions", body))
 		if c.Usage.Prompt != len(ids) || c.Usage.Completion != 8 || c.Choices[0].Reason != "length" {
-			t.Errorf("ids %d..: usage %+v, reason %q, want %d and 8, length", from, *c.Usage, c.Choices[0].Reason, len(ids))
+			t.Errorf("ids %d..: usage %+v, reason %q, want %d and 8, length", from, *c.Usage,
+				c.Choices[0].Reason, len(ids))
 		}
 	}
 }
@@ -150,7 +152,9 @@ func checkTokenIDs(t *testing.T, address string) {
 // Answers run to their limit in whole pieces of text, whatever the seed.
 func checkStream(t *testing.T, address string) {
 	for seed := range 5 {
-		body := fmt.Sprintf(`{"prompt":[1,600,%d],"max_tokens":200,"stream":true,"ignore_eos":true,"temperature":1,"seed":%d}`, 700+seed, seed)
+		body := fmt.Sprintf(
+			`{"prompt":[1,600,%d],"max_tokens":200,"stream":true,"ignore_eos":true,"temperature":1,"seed":%d}`,
+			700+seed, seed)
 		lines := bufio.NewScanner(bytes.NewReader(post(t, address+"/v1/completions", body)))
 		pieces, tokens, done := 0, 0, false
 		for lines.Scan() {
@@ -219,7 +223,8 @@ func TestRealServerLoadsSmall(t *testing.T) {
 	}
 	o.Type = "q8_0"
 	address := startServer(t, o)
-	c := decode[completion](t, post(t, address+"/v1/completions", `{"prompt":[1,600],"max_tokens":8,"ignore_eos":true}`))
+	c := decode[completion](t, post(t, address+"/v1/completions",
+		`{"prompt":[1,600],"max_tokens":8,"ignore_eos":true}`))
 	if c.Usage.Completion != 8 {
 		t.Errorf("%d tokens, want 8", c.Usage.Completion)
 	}

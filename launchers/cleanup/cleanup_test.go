@@ -39,24 +39,45 @@ func TestOpenLives(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"cut off before the spawn was noted", []results.Event{event(results.LifeStarting, "a", identity(0))}, "a"},
-		{"cut off while it ran", []results.Event{event(results.LifeStarting, "a", identity(0)), event(results.LifeSpawned, "a", identity(7)), event(results.LifeReady, "a")}, "a:7"},
-		{"stopped", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopped, "a", proof(gone))}, ""},
-		{"a stranger has the port", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a", proof(results.Proof{PIDsGone: true}))}, ""},
-		{"cut off while it stopped", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopping, "a")}, "a:7"},
-		{"not proven", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a", proof(results.Proof{PortFree: true}))}, "a"},
-		{"memory not proven", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a", proof(results.Proof{PIDsGone: true, VRAM: []results.VRAMProof{{}}}))}, "a"},
-		{"could not be started", []results.Event{event(results.LifeStarting, "a"), event(results.LifeFailed, "a", failed(results.FailNotFound))}, ""},
-		{"could not be started, and not be ended", []results.Event{event(results.LifeStarting, "a"), event(results.LifeFailed, "a", failed(results.FailNoProof))}, "a"},
-		{"failed while it ran", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeFailed, "a", failed(results.FailExited))}, "a:7"},
-		{"ended later by clean", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopped, "a", proof(gone))}, ""},
+		{"cut off while it ran", []results.Event{
+			event(results.LifeStarting, "a", identity(0)),
+			event(results.LifeSpawned, "a", identity(7)), event(results.LifeReady, "a"),
+		}, "a:7"},
+		{"stopped", []results.Event{
+			event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)),
+			event(results.LifeStopped, "a", proof(gone)),
+		}, ""},
+		{"a stranger has the port", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a",
+			proof(results.Proof{PIDsGone: true}))}, ""},
+		{"cut off while it stopped", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a",
+			identity(7)), event(results.LifeStopping, "a")}, "a:7"},
+		{"not proven", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a",
+			proof(results.Proof{PortFree: true}))}, "a"},
+		{"memory not proven", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a",
+			proof(results.Proof{PIDsGone: true, VRAM: []results.VRAMProof{{}}}))}, "a"},
+		{"could not be started", []results.Event{event(results.LifeStarting, "a"), event(results.LifeFailed, "a",
+			failed(results.FailNotFound))}, ""},
+		{"could not be started, and not be ended", []results.Event{
+			event(results.LifeStarting, "a"),
+			event(results.LifeFailed, "a", failed(results.FailNoProof)),
+		}, "a"},
+		{"failed while it ran", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a",
+			identity(7)), event(results.LifeFailed, "a", failed(results.FailExited))}, "a:7"},
+		{"ended later by clean", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a",
+			identity(7)), event(results.LifeStopped, "a", proof(gone))}, ""},
 		{"replicas", []results.Event{
-			event(results.LifeStarting, "a"), event(results.LifeStarting, "a", replica(1)), event(results.LifeStopped, "a", proof(gone)), event(results.LifeStarting, "b"),
+			event(results.LifeStarting, "a"), event(results.LifeStarting, "a", replica(1)), event(results.LifeStopped,
+				"a", proof(gone)), event(results.LifeStarting, "b"),
 		}, "a b"},
 		{"the same name twice", []results.Event{
 			event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)),
-			event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(8)), event(results.LifeStopped, "a", proof(gone)),
+			event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(8)), event(results.LifeStopped,
+				"a", proof(gone)),
 		}, "a:7"},
-		{"an end without a beginning", []results.Event{event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopped, "b", proof(gone)), event(results.StepStarted, "")}, ""},
+		{"an end without a beginning", []results.Event{
+			event(results.LifeSpawned, "a", identity(7)),
+			event(results.LifeStopped, "b", proof(gone)), event(results.StepStarted, ""),
+		}, ""},
 	} {
 		var got []string
 		for _, life := range OpenLives(c.events) {
@@ -80,12 +101,21 @@ func TestOpenLifeKeepsWhatWasSeenBefore(t *testing.T) {
 			Container: &results.ContainerInfo{Name: "n"},
 		}},
 		{Kind: results.LifeSpawned, Life: "a", Process: &results.Process{Cookie: "run.x", PID: 7}},
-		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 8, StartTime: 1}}, ShmFiles: []results.SharedFile{{Device: 27, Inode: 5}}}},
-		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 9, StartTime: 2}}}},
+		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{
+			PID:       8,
+			StartTime: 1,
+		}}, ShmFiles: []results.SharedFile{{Device: 27, Inode: 5}}}},
+		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{
+			PID:       9,
+			StartTime: 2,
+		}}}},
 	})
 	want := results.Process{
 		Cookie: "run.x", PID: 7, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}},
-		Container: &results.ContainerInfo{Name: "n"}, Members: []results.Member{{PID: 8, StartTime: 1}, {PID: 9, StartTime: 2}},
+		Container: &results.ContainerInfo{Name: "n"}, Members: []results.Member{
+			{PID: 8, StartTime: 1},
+			{PID: 9, StartTime: 2},
+		},
 		ShmFiles: []results.SharedFile{{Device: 27, Inode: 5}},
 	}
 	if diff := cmp.Diff(want, lives[0].Process); diff != "" {
@@ -126,7 +156,10 @@ func TestCleanerProvesMemory(t *testing.T) {
 		freed bool
 	}{{"back", 3 * giga, true}, {"not back", 40 * giga, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			memory := steadyMemory{used: c.after, holder: results.GPUHolder{PID: 1, Device: "gpu-0", Bytes: new(int64(2 * giga))}}
+			memory := steadyMemory{used: c.after, holder: results.GPUHolder{
+				PID: 1, Device: "gpu-0",
+				Bytes: new(int64(2 * giga)),
+			}}
 			left := &Leftover{OpenLife: OpenLife{Process: results.Process{
 				StartTime: 1 << 62, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 3 * giga}},
 			}}}

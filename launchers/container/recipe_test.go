@@ -32,7 +32,8 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	var told []string
 	l := &lines{tell: func(line string) { told = append(told, line) }}
-	for _, piece := range []string{"on", "e\ntwo\n\n", strings.Repeat("x", 10000), strings.Repeat("x", 10000) + "\n", "rest"} {
+	for _, piece := range []string{"on", "e\ntwo\n\n", strings.Repeat("x", 10000), strings.Repeat("x", 10000) +
+		"\n", "rest"} {
 		if n, err := l.Write([]byte(piece)); n != len(piece) || err != nil {
 			t.Errorf("Write(%d bytes) = %d, %v", len(piece), n, err)
 		}

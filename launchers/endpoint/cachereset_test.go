@@ -54,7 +54,8 @@ func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func
 
 func TestResetCache(t *testing.T) {
 	t.Parallel()
-	const done, failed = "INFO 01-01 block_pool.py] Successfully reset prefix cache", "WARNING Failed to reset prefix cache because some blocks (3) are not freed yet"
+	const done, failed = "INFO 01-01 block_pool.py] Successfully reset prefix cache",
+		"WARNING Failed to reset prefix cache because some blocks (3) are not freed yet"
 	status := func(code int) func(http.ResponseWriter, func(string)) {
 		return func(w http.ResponseWriter, _ func(string)) { w.WriteHeader(code) }
 	}
@@ -75,7 +76,10 @@ func TestResetCache(t *testing.T) {
 		{"SGLang", "sglang", says("[2025-01-01 TP0] Cache flushed successfully!"), "/flush_cache", "", false},
 		{"SGLang of few words", "sglang", status(200), "/flush_cache", "", false},
 		{"SGLang that is busy", "sglang", status(400), "", "no request is running", false},
-		{"SGLang that is busy, old", "sglang", says("Cache not flushed because there are pending requests"), "", "not flushed", false},
+		{
+			"SGLang that is busy, old", "sglang", says("Cache not flushed because there are pending requests"), "",
+			"not flushed", false,
+		},
 		{"llama-server", "llamacpp", status(200), "/slots?action=erase", "", false},
 		{"llama-server without the path", "llamacpp", status(501), "", "slot-save-path", true},
 		{"ollama", "ollama", status(200), "", "no call", true},
@@ -84,7 +88,8 @@ func TestResetCache(t *testing.T) {
 			t.Parallel()
 			server := resettable(t, c.kind, c.handle)
 			how, err := server.ResetCache(t.Context())
-			if c.err == "" && (err != nil || how != c.how) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			if c.err == "" && (err != nil || how != c.how) || c.err != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("ResetCache() = %q, %v, want %q and an error with %q", how, err, c.how, c.err)
 			}
 			if errors.Is(err, errors.ErrUnsupported) != c.unsupported {

@@ -25,7 +25,8 @@ func TestServerMetrics(t *testing.T) {
 	vllm, _ := engines.Lookup("vllm")
 	server := New(vllm, recipe.Spec{BaseURL: remote.URL})
 	got, err := server.Metrics(t.Context())
-	if diff := cmp.Diff(map[string]float64{engines.Running: 3, engines.InputTokensTotal: 7}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(map[string]float64{engines.Running: 3, engines.InputTokensTotal: 7}, got); err != nil ||
+		diff != "" {
 		t.Errorf("Metrics() = %v: (-want +got)\n%s", err, diff)
 	}
 	none := httptest.NewServer(fakeengine.Handler(fakeengine.Config{}))

@@ -28,13 +28,20 @@ func TestDescribe(t *testing.T) {
 		{
 			"llamacpp",
 			map[string]string{
-				"/props": captured(t, "llama-server/props-b10587.json"), "/v1/models": captured(t, "llama-server/models-b10587.json"),
+				"/props": captured(t, "llama-server/props-b10587.json"), "/v1/models": captured(t,
+					"llama-server/models-b10587.json"),
 			},
-			"b10587-3f545becc", &results.Startup{ContextLen: new(int64(4096)), Slots: new(int64(2)), ModelBytes: new(int64(68046336))},
+			"b10587-3f545becc", &results.Startup{
+				ContextLen: new(int64(4096)), Slots: new(int64(2)),
+				ModelBytes: new(int64(68046336)),
+			},
 		},
 		{
 			"ollama",
-			map[string]string{"/api/version": captured(t, "startup/ollama-version.json"), "/api/ps": captured(t, "startup/ollama-ps.json")},
+			map[string]string{
+				"/api/version": captured(t, "startup/ollama-version.json"),
+				"/api/ps":      captured(t, "startup/ollama-ps.json"),
+			},
 			"0.0.0", &results.Startup{ContextLen: new(int64(2048)), ModelBytes: new(int64(1944064))},
 		},
 		{
@@ -45,10 +52,22 @@ func TestDescribe(t *testing.T) {
 		{
 			"tgi",
 			map[string]string{"/info": `{"model_id":"org/m","version":"3.2.0","max_total_tokens":4096,"max_batch_total_tokens":60000,"max_concurrent_requests":128}`},
-			"3.2.0", &results.Startup{KVTokens: new(int64(60000)), Slots: new(int64(128)), ContextLen: new(int64(4096))},
+			"3.2.0", &results.Startup{
+				KVTokens: new(int64(60000)), Slots: new(int64(128)),
+				ContextLen: new(int64(4096)),
+			},
 		},
-		{"vllm", map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":8192}]}`}, "", &results.Startup{ContextLen: new(int64(8192))}},
-		{"vllm", map[string]string{"/server_info": `{"vllm_config":{"model_config":{"dtype":"bfloat16"},"a":[1,2]}}`}, "", &results.Startup{}},
+		{
+			"vllm",
+			map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":8192}]}`},
+			"",
+			&results.Startup{ContextLen: new(int64(8192))},
+		},
+		{
+			"vllm",
+			map[string]string{"/server_info": `{"vllm_config":{"model_config":{"dtype":"bfloat16"},"a":[1,2]}}`},
+			"", &results.Startup{},
+		},
 		{"vllm", map[string]string{"/server_info": `[`}, "", nil},
 	} {
 		kind, _ := engines.Lookup(c.kind)
@@ -91,7 +110,10 @@ func TestOtherModelFile(t *testing.T) {
 	}))
 	defer remote.Close()
 	kind, _ := engines.Lookup("llamacpp")
-	for model, want := range map[string]bool{"/data/tiny.gguf": true, "/data/other.gguf": false, "org/repo": false, "https://x/tiny.gguf": false} {
+	for model, want := range map[string]bool{
+		"/data/tiny.gguf": true, "/data/other.gguf": false, "org/repo": false,
+		"https://x/tiny.gguf": false,
+	} {
 		server := New(kind, recipe.Spec{BaseURL: remote.URL, Model: model, ServedName: "tiny"})
 		found, _, failure := server.ExpectModel(t.Context())
 		if wrong := failure != nil && failure.Class == results.FailWrongModel; wrong != want || found == want {

@@ -29,7 +29,10 @@ func TestDiscover(t *testing.T) {
 				"/server_info": `{"vllm_config":{"model_config":{"max_model_len":16384,"hf_token":"s3cret"}}}`,
 			},
 			model: "lora", args: "model_config.max_model_len 16384",
-			want: Discovery{Kind: "vllm", Model: "lora", Root: "/adapters/x", MaxModelLen: 16384, LenFrom: "/v1/models", ArgsFrom: "/server_info?config_format=json"},
+			want: Discovery{
+				Kind: "vllm", Model: "lora", Root: "/adapters/x", MaxModelLen: 16384, LenFrom: "/v1/models",
+				ArgsFrom: "/server_info?config_format=json",
+			},
 		},
 		{
 			name: "llama-server",
@@ -38,7 +41,10 @@ func TestDiscover(t *testing.T) {
 				"/props":     `{"default_generation_settings":{"n_ctx":2048},"total_slots":4}`,
 			},
 			args: "total_slots 4",
-			want: Discovery{Kind: "llamacpp", Model: "t.gguf", MaxModelLen: 2048, LenFrom: "/props", ArgsFrom: "/props"},
+			want: Discovery{
+				Kind: "llamacpp", Model: "t.gguf", MaxModelLen: 2048, LenFrom: "/props",
+				ArgsFrom: "/props",
+			},
 		},
 		{
 			name:    "simulator",
@@ -51,7 +57,10 @@ func TestDiscover(t *testing.T) {
 			want:    Discovery{Model: "x"},
 		},
 		{name: "no list", problem: "status 404"},
-		{name: "an empty list", answers: map[string]string{"/v1/models": `{"data":[]}`}, problem: "no model in the list"},
+		{
+			name: "an empty list", answers: map[string]string{"/v1/models": `{"data":[]}`},
+			problem: "no model in the list",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,15 +81,18 @@ func TestDiscover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name, value, _ := strings.Cut(c.args, " "); got.Arguments[name] != value || strings.Contains(strings.Join(values(got.Arguments), " "), "s3cret") {
+			if name, value, _ := strings.Cut(c.args, " "); got.Arguments[name] != value ||
+				strings.Contains(strings.Join(values(got.Arguments), " "), "s3cret") {
 				t.Errorf("arguments = %v, want %s, and no secret", got.Arguments, c.args)
 			}
 			if len(got.Models) == 0 {
 				t.Error("no models")
 			}
 			got.Models, got.Arguments = nil, nil
-			if got.Kind != c.want.Kind || got.Model != c.want.Model || got.Root != c.want.Root || got.Simulated != c.want.Simulated ||
-				got.MaxModelLen != c.want.MaxModelLen || got.LenFrom != c.want.LenFrom || got.ArgsFrom != c.want.ArgsFrom {
+			if got.Kind != c.want.Kind || got.Model != c.want.Model || got.Root != c.want.Root ||
+				got.Simulated != c.want.Simulated ||
+				got.MaxModelLen != c.want.MaxModelLen || got.LenFrom != c.want.LenFrom ||
+				got.ArgsFrom != c.want.ArgsFrom {
 				t.Errorf("Discover = %+v, want %+v", got, c.want)
 			}
 		})

@@ -30,7 +30,10 @@ func TestIdentity(t *testing.T) {
 		},
 		{
 			"llama-server",
-			map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`, "GET /props": `{"build_info":"b1-x","model_path":"/models/a.gguf"}`},
+			map[string]string{
+				"GET /v1/models": `{"data":[{"id":"m"}]}`,
+				"GET /props":     `{"build_info":"b1-x","model_path":"/models/a.gguf"}`,
+			},
 			Identity{Version: "b1-x", Model: "m", Listed: true, Root: "/models/a.gguf"},
 			false,
 		},
@@ -67,7 +70,10 @@ func TestIdentityChanged(t *testing.T) {
 		{before, ""},
 		{Identity{Model: "m", Listed: true}, ""},
 		{Identity{Version: "2", Model: "m", Listed: true, Root: "/a.gguf"}, `its version is "2", before "1"`},
-		{Identity{Version: "1", Model: "m", Listed: true, Root: "/b.gguf"}, `it has loaded "/b.gguf", before "/a.gguf"`},
+		{
+			Identity{Version: "1", Model: "m", Listed: true, Root: "/b.gguf"},
+			`it has loaded "/b.gguf", before "/a.gguf"`,
+		},
 		{Identity{Version: "1", Model: "m", Others: `"x"`, Root: "/a.gguf"}, `it serves "x", not "m"`},
 	} {
 		if got := c.now.Changed(before); got != c.want {
@@ -84,7 +90,11 @@ func TestWrongModel(t *testing.T) {
 		wrong       string
 	}{
 		{"llamacpp", "/m/q4.gguf", Identity{Model: "q4", Listed: true, Root: "/other/q4.gguf"}, ""},
-		{"llamacpp", "/m/q4.gguf", Identity{Model: "q4", Listed: true, Root: "/m/q8.gguf"}, `has loaded "/m/q8.gguf", not "/m/q4.gguf"`},
+		{
+			"llamacpp", "/m/q4.gguf",
+			Identity{Model: "q4", Listed: true, Root: "/m/q8.gguf"},
+			`has loaded "/m/q8.gguf", not "/m/q4.gguf"`,
+		},
 		{"llamacpp", "/m/q4.gguf", Identity{Model: "q4", Listed: true}, ""},
 		{"vllm", "org/m", Identity{Model: "org/m", Listed: true, Root: "/elsewhere/m"}, ""},
 		{"vllm", "org/m", Identity{Model: "org/m", Others: `"x"`}, `serves "x", not "org/m"`},
@@ -95,7 +105,8 @@ func TestWrongModel(t *testing.T) {
 		if c.wrong == "" && failure == nil {
 			continue
 		}
-		if c.wrong == "" || failure == nil || failure.Class != results.FailWrongModel || !strings.Contains(failure.Message, c.wrong) {
+		if c.wrong == "" || failure == nil || failure.Class != results.FailWrongModel ||
+			!strings.Contains(failure.Message, c.wrong) {
 			t.Errorf("%s: WrongModel(%+v) = %v, want %q", c.kind, c.id, failure, c.wrong)
 		}
 	}

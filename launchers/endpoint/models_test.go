@@ -44,7 +44,10 @@ func TestAttachAsksForModels(t *testing.T) {
 			s.Start()
 			defer s.Close()
 			kind, _ := engines.Lookup("external")
-			server := New(kind, recipe.Spec{Launcher: "external", BaseURL: "http://localhost/v1", UnixSocket: socket, Model: tt.model})
+			server := New(kind, recipe.Spec{
+				Launcher: "external", BaseURL: "http://localhost/v1", UnixSocket: socket,
+				Model: tt.model,
+			})
 			got, err := server.Models(t.Context())
 			if (err != nil) != tt.fails || !slices.Equal(got, tt.want) || server.Model() != tt.served {
 				t.Errorf("Models() = %q, %v and model %q, want %q and %q", got, err, server.Model(), tt.want, tt.served)

@@ -20,14 +20,24 @@ func TestReadToken(t *testing.T) {
 		want         bool
 		err          string
 	}{
-		{"completion", `data: {"choices":[{"text":"initial","index":0,"logprobs":null,"finish_reason":null}]}`, true, ""},
+		{
+			"completion", `data: {"choices":[{"text":"initial","index":0,"logprobs":null,"finish_reason":null}]}`, true,
+			"",
+		},
 		{"no space after data:", `data:{"choices":[{"text":"a"}]}`, true, ""},
 		{"comments and CRLF", ": ping\r\n\r\ndata: {\"choices\":[{\"text\":\"a\"}]}\r\n\r\n", true, ""},
-		{"chat: role first", "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\" v\"}}]}", true, ""},
+		{
+			"chat: role first",
+			"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\n" +
+				"data: {\"choices\":[{\"delta\":{\"content\":\" v\"}}]}", true, "",
+		},
 		{"role only", `data: {"choices":[{"delta":{"role":"assistant","content":""}}]}`, false, ""},
 		{"reasoning", `data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}`, true, ""},
 		{"special token without text", `data: {"choices":[{"text":"","finish_reason":"length"}]}`, true, ""},
-		{"finished without a token", `data: {"choices":[{"text":"","finish_reason":"stop"}],"usage":{"completion_tokens":0}}`, false, ""},
+		{
+			"finished without a token",
+			`data: {"choices":[{"text":"","finish_reason":"stop"}],"usage":{"completion_tokens":0}}`, false, "",
+		},
 		{"usage alone", `data: {"choices":[],"usage":{"completion_tokens":1}}`, true, ""},
 		{"zeros before the end (ollama)", `data: {"choices":[{"text":""}],"usage":{"completion_tokens":0}}`, false, ""},
 		{"not streamed", `{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}`, true, ""},
@@ -152,7 +162,8 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 			t.Errorf("Tokenize() call %d: server was asked %d times, want %d", i, asked, want)
 		}
 	}
-	if _, err := New(engines.Kind{Name: "ollama"}, recipe.Spec{BaseURL: remote.URL}).Tokenize(t.Context(), "x", false); err == nil {
+	if _, err := New(engines.Kind{Name: "ollama"}, recipe.Spec{BaseURL: remote.URL}).Tokenize(t.Context(), "x",
+		false); err == nil {
 		t.Error("Tokenize() without an endpoint = nil error")
 	}
 }

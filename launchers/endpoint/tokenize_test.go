@@ -23,7 +23,8 @@ func TestDetokenize(t *testing.T) {
 			var asked struct {
 				Tokens []int `json:"tokens"`
 			}
-			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Tokens) != 2 || r.URL.Path != "/base/detokenize" {
+			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Tokens) != 2 ||
+				r.URL.Path != "/base/detokenize" {
 				t.Errorf("%s was asked for %v, %v", r.URL.Path, asked.Tokens, err)
 			}
 			fmt.Fprint(w, answer)
@@ -39,14 +40,17 @@ func TestDetokenize(t *testing.T) {
 func TestDetokenizeErrors(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`{"tokens":[]}`, `[]`, `hello`} {
-		remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+		remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, answer)
+		}))
 		server := New(engines.Kind{Name: "command", TokenizePath: "/tokenize"}, recipe.Spec{BaseURL: remote.URL})
 		if got, err := server.Detokenize(t.Context(), nil); err == nil {
 			t.Errorf("Detokenize() of %s = %q, want an error", answer, got)
 		}
 		remote.Close()
 	}
-	if _, err := New(engines.Kind{Name: "ollama"}, recipe.Spec{BaseURL: "http://127.0.0.1:1"}).Detokenize(t.Context(), nil); err == nil {
+	if _, err := New(engines.Kind{Name: "ollama"}, recipe.Spec{BaseURL: "http://127.0.0.1:1"}).Detokenize(t.Context(),
+		nil); err == nil {
 		t.Error("Detokenize() without an endpoint = nil error")
 	}
 }

@@ -32,7 +32,8 @@ func TestAllKindsAreComplete(t *testing.T) {
 			t.Errorf("kind %s lacks a function", kind.Name)
 		}
 		if !kind.External && (kind.StopGrace <= 0 || kind.DefaultPort <= 0) {
-			t.Errorf("kind %s: StopGrace %v, DefaultPort %d, want both positive", kind.Name, kind.StopGrace, kind.DefaultPort)
+			t.Errorf("kind %s: StopGrace %v, DefaultPort %d, want both positive", kind.Name, kind.StopGrace,
+				kind.DefaultPort)
 		}
 		if len(kind.Counters) > 0 && kind.MetricsPath == "" {
 			t.Errorf("kind %s has counters but no metrics path", kind.Name)
@@ -84,7 +85,9 @@ func writeCommand(out *strings.Builder, name, served string, size int, command r
 			fmt.Fprintf(out, "  set    %s=%s\n", name, value)
 		}
 	}
-	unset := slices.DeleteFunc(slices.Clone(command.Unset), func(name string) bool { return slices.Contains(recipe.HygieneUnset(), name) })
+	unset := slices.DeleteFunc(slices.Clone(command.Unset), func(name string) bool {
+		return slices.Contains(recipe.HygieneUnset(), name)
+	})
 	fmt.Fprintf(out, "  unset  %s\n\n", strings.Join(unset, " "))
 }
 
@@ -114,8 +117,9 @@ func TestCommandsAreFresh(t *testing.T) {
 			continue
 		}
 		spec := recipe.Spec{
-			Launcher: kind.Name, Model: "org/m", Binary: append(make([]string, 0, 8), "prog"), Command: []string{"prog", "${port}"},
-			Env: map[string]string{"A": "1"}, Replica: 1, GPUs: []int{0}, Port: 9000, APIKey: "k",
+			Launcher: kind.Name, Model: "org/m", Binary: append(make([]string, 0, 8), "prog"),
+			Command: []string{"prog", "${port}"},
+			Env:     map[string]string{"A": "1"}, Replica: 1, GPUs: []int{0}, Port: 9000, APIKey: "k",
 		}
 		first, err := kind.Command(spec)
 		if err != nil {
@@ -145,35 +149,132 @@ func TestBadRecipes(t *testing.T) {
 	}{
 		{"no model", "vllm", recipe.Spec{}, "model: missing"},
 		{"model like an option", "vllm", recipe.Spec{Model: "-tp"}, "./-tp"},
-		{"port in args", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "port", Value: number("1")}}}, "use the key port:"},
-		{"model in args", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "model", Value: "n"}}}, "use the key model:"},
-		{"served name in args", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "served_model_name", Value: "n"}}}, "use the key served-name:"},
-		{"host with dashes", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "--host", Value: "h"}}}, "use the key host:"},
-		{"two spellings", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "max_num_seqs", Value: number("1")}, {Name: "max-num-seqs", Value: number("2")}}}, "max_num_seqs and max-num-seqs are one option"},
-		{"short and long", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "tp", Value: number("1")}, {Name: "tensor-parallel-size", Value: number("2")}}}, "tp and tensor-parallel-size are one option"},
-		{"value in the name", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "tp=8", Value: nil}}}, `invalid option name "tp=8"`},
-		{"empty name", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "", Value: "x"}}}, `invalid option name ""`},
-		{"dash in a list", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "sizes", Value: []any{"1", "-x"}}}}, `"-x" begins with a dash`},
-		{"null in a list", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "sizes", Value: []any{"1", nil}}}}, "null cannot stand in a list"},
-		{"odd number in a map", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "x", Value: map[string]any{"a": number("0x10")}}}}, "spell as JSON"},
+		{
+			"port in args", "vllm",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "port", Value: number("1")}}},
+			"use the key port:",
+		},
+		{
+			"model in args", "vllm",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "model", Value: "n"}}},
+			"use the key model:",
+		},
+		{"served name in args", "vllm", recipe.Spec{
+			Model: "m",
+			Args:  []recipe.Arg{{Name: "served_model_name", Value: "n"}},
+		}, "use the key served-name:"},
+		{
+			"host with dashes", "vllm",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "--host", Value: "h"}}},
+			"use the key host:",
+		},
+		{"two spellings", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{
+			{Name: "max_num_seqs", Value: number("1")},
+			{Name: "max-num-seqs", Value: number("2")},
+		}}, "max_num_seqs and max-num-seqs are one option"},
+		{"short and long", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{
+			{Name: "tp", Value: number("1")},
+			{Name: "tensor-parallel-size", Value: number("2")},
+		}}, "tp and tensor-parallel-size are one option"},
+		{
+			"value in the name", "vllm",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "tp=8", Value: nil}}},
+			`invalid option name "tp=8"`,
+		},
+		{
+			"empty name", "vllm",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "", Value: "x"}}},
+			`invalid option name ""`,
+		},
+		{"dash in a list", "vllm", recipe.Spec{
+			Model: "m",
+			Args:  []recipe.Arg{{Name: "sizes", Value: []any{"1", "-x"}}},
+		}, `"-x" begins with a dash`},
+		{
+			"null in a list", "vllm",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "sizes", Value: []any{"1", nil}}}},
+			"null cannot stand in a list",
+		},
+		{"odd number in a map", "vllm", recipe.Spec{
+			Model: "m",
+			Args:  []recipe.Arg{{Name: "x", Value: map[string]any{"a": number("0x10")}}},
+		}, "spell as JSON"},
 		{"NUL", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "x", Value: "a\x00"}}}, "NUL byte"},
 		{"odd type", "vllm", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "x", Value: 3 + 2i}}}, "complex128"},
-		{"visibility by hand", "vllm", recipe.Spec{Model: "m", GPUs: []int{0}, Env: map[string]string{"ROCR_VISIBLE_DEVICES": "0"}}, "ROCR_VISIBLE_DEVICES is set by bench for assigned GPUs"},
-		{"visibility unset by hand", "llamacpp", recipe.Spec{Model: "m", GPUs: []int{0}, Unset: []string{"CUDA_VISIBLE_DEVICES"}}, "gpus:"},
+		{
+			"visibility by hand", "vllm",
+			recipe.Spec{
+				Model: "m", GPUs: []int{0},
+				Env: map[string]string{"ROCR_VISIBLE_DEVICES": "0"},
+			},
+			"ROCR_VISIBLE_DEVICES is set by bench for assigned GPUs",
+		},
+		{"visibility unset by hand", "llamacpp", recipe.Spec{
+			Model: "m", GPUs: []int{0},
+			Unset: []string{"CUDA_VISIBLE_DEVICES"},
+		}, "gpus:"},
 		{"GPU twice", "vllm", recipe.Spec{Model: "m", GPUs: []int{1, 1}}, "[1 1]"},
 		{"env name", "vllm", recipe.Spec{Model: "m", Env: map[string]string{"A=B": "1"}}, "cannot be set"},
-		{"alias in args", "llamacpp", recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "a", Value: "n"}}}, "use the key served-name:"},
-		{"repo in args", "llamacpp", recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "hf", Value: "n"}}}, "use the key model:"},
+		{
+			"alias in args", "llamacpp",
+			recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "a", Value: "n"}}},
+			"use the key served-name:",
+		},
+		{
+			"repo in args", "llamacpp",
+			recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "hf", Value: "n"}}},
+			"use the key model:",
+		},
 		{"comma in alias", "llamacpp", recipe.Spec{Model: "m.gguf", ServedName: "a,b"}, "comma"},
-		{"renamed twice", "llamacpp", recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "draft", Value: number("3")}, {Name: "draft-max", Value: number("4")}}}, "draft and draft-max are one option"},
-		{"two load modes", "llamacpp", recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "mlock", Value: true}, {Name: "mmap", Value: false}}}, "mlock and mmap are one option"},
-		{"sglang model path", "sglang", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "model_path", Value: "n"}}}, "use the key model:"},
-		{"tgi hostname", "tgi", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "hostname", Value: "n"}}}, "use the key host:"},
-		{"ollama host", "ollama", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "host", Value: "n"}}}, "keys host: and port:"},
-		{"ollama host variable", "ollama", recipe.Spec{Model: "m", Env: map[string]string{"OLLAMA_HOST": "n"}}, "keys host: and port:"},
-		{"ollama twice", "ollama", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "num-parallel", Value: number("1")}, {Name: "OLLAMA_NUM_PARALLEL", Value: number("1")}}}, "one setting"},
-		{"ollama args and env", "ollama", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "num-parallel", Value: number("1")}}, Env: map[string]string{"OLLAMA_NUM_PARALLEL": "2"}}, "env sets OLLAMA_NUM_PARALLEL too"},
-		{"ollama map", "ollama", recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "x", Value: map[string]any{}}}}, "map"},
+		{
+			"renamed twice", "llamacpp",
+			recipe.Spec{
+				Model: "m.gguf",
+				Args:  []recipe.Arg{{Name: "draft", Value: number("3")}, {Name: "draft-max", Value: number("4")}},
+			},
+			"draft and draft-max are one option",
+		},
+		{"two load modes", "llamacpp", recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{
+			{Name: "mlock", Value: true},
+			{Name: "mmap", Value: false},
+		}}, "mlock and mmap are one option"},
+		{
+			"sglang model path", "sglang",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "model_path", Value: "n"}}},
+			"use the key model:",
+		},
+		{
+			"tgi hostname", "tgi",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "hostname", Value: "n"}}},
+			"use the key host:",
+		},
+		{
+			"ollama host", "ollama",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "host", Value: "n"}}},
+			"keys host: and port:",
+		},
+		{
+			"ollama host variable", "ollama",
+			recipe.Spec{Model: "m", Env: map[string]string{"OLLAMA_HOST": "n"}},
+			"keys host: and port:",
+		},
+		{"ollama twice", "ollama", recipe.Spec{
+			Model: "m",
+			Args: []recipe.Arg{{Name: "num-parallel", Value: number("1")}, {
+				Name:  "OLLAMA_NUM_PARALLEL",
+				Value: number("1"),
+			}},
+		}, "one setting"},
+		{"ollama args and env", "ollama", recipe.Spec{
+			Model: "m",
+			Args:  []recipe.Arg{{Name: "num-parallel", Value: number("1")}},
+			Env:   map[string]string{"OLLAMA_NUM_PARALLEL": "2"},
+		}, "env sets OLLAMA_NUM_PARALLEL too"},
+		{
+			"ollama map", "ollama",
+			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "x", Value: map[string]any{}}}},
+			"map",
+		},
 		{"ollama rename", "ollama", recipe.Spec{Model: "m", ServedName: "n"}, "under its own name"},
 		{"no command", "command", recipe.Spec{}, "command: missing"},
 		{"unknown placeholder", "command", recipe.Spec{Command: []string{"x", "${prot}"}}, "${prot}"},
@@ -182,13 +283,34 @@ func TestBadRecipes(t *testing.T) {
 		{"empty program", "command", recipe.Spec{Command: []string{""}}, "program's name is empty"},
 		{"dialect", "command", recipe.Spec{Command: []string{"x"}, API: "grpc"}, `"grpc" is unknown`},
 		{"external without address", "external", recipe.Spec{}, "base-url: missing"},
-		{"external with args", "external", recipe.Spec{BaseURL: "http://h", Args: []recipe.Arg{{Name: "a", Value: "b"}}}, "args: an external server"},
-		{"external with env", "external", recipe.Spec{BaseURL: "http://h", Env: map[string]string{"A": "b"}}, "env: an external server"},
-		{"one port for all replicas", "vllm", recipe.Spec{Model: "m", Replicas: 2, Env: map[string]string{"VLLM_PORT": "25000"}}, "VLLM_PORT"},
-		{"model twice", "llamacpp", recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "model-url", Value: "u"}}}, "use the key model:"},
-		{"no model anywhere", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "hf-file", Value: "f"}}}, "model: missing"},
+		{"external with args", "external", recipe.Spec{
+			BaseURL: "http://h",
+			Args:    []recipe.Arg{{Name: "a", Value: "b"}},
+		}, "args: an external server"},
+		{
+			"external with env", "external",
+			recipe.Spec{BaseURL: "http://h", Env: map[string]string{"A": "b"}},
+			"env: an external server",
+		},
+		{"one port for all replicas", "vllm", recipe.Spec{
+			Model: "m", Replicas: 2,
+			Env: map[string]string{"VLLM_PORT": "25000"},
+		}, "VLLM_PORT"},
+		{
+			"model twice", "llamacpp",
+			recipe.Spec{Model: "m.gguf", Args: []recipe.Arg{{Name: "model-url", Value: "u"}}},
+			"use the key model:",
+		},
+		{
+			"no model anywhere", "llamacpp",
+			recipe.Spec{Args: []recipe.Arg{{Name: "hf-file", Value: "f"}}},
+			"model: missing",
+		},
 		{"simulator without program", "simulator", recipe.Spec{Model: "m"}, "binary: missing"},
-		{"simulator port", "simulator", recipe.Spec{Binary: bin, Model: "m", Args: []recipe.Arg{{Name: "port", Value: number("1")}}}, "use the key port:"},
+		{"simulator port", "simulator", recipe.Spec{
+			Binary: bin, Model: "m",
+			Args: []recipe.Arg{{Name: "port", Value: number("1")}},
+		}, "use the key port:"},
 	}
 	for _, test := range tests {
 		kind, ok := Lookup(test.kind)
@@ -214,9 +336,17 @@ func TestWorldSize(t *testing.T) {
 		{"vllm", []recipe.Arg{{Name: "tensor_parallel_size", Value: "8"}}, 8},
 		{"vllm", []recipe.Arg{{Name: "tp", Value: number("2")}, {Name: "pp", Value: number("4")}}, 8},
 		{"vllm", []recipe.Arg{{Name: "-tp", Value: number("2")}, {Name: "-pp", Value: number("4")}}, 8},
-		{"vllm", []recipe.Arg{{Name: "--tensor-parallel-size", Value: number("2")}, {Name: "dp", Value: number("2")}, {Name: "pipeline_parallel_size", Value: number("2")}}, 8},
+		{"vllm", []recipe.Arg{
+			{Name: "--tensor-parallel-size", Value: number("2")},
+			{Name: "dp", Value: number("2")},
+			{Name: "pipeline_parallel_size", Value: number("2")},
+		}, 8},
 		{"vllm", []recipe.Arg{{Name: "tp", Value: nil}, {Name: "pp", Value: number("4")}}, 4},
-		{"vllm", []recipe.Arg{{Name: "dp", Value: number("16")}, {Name: "data-parallel-size-local", Value: number("2")}, {Name: "tp", Value: number("4")}}, 8},
+		{"vllm", []recipe.Arg{
+			{Name: "dp", Value: number("16")},
+			{Name: "data-parallel-size-local", Value: number("2")},
+			{Name: "tp", Value: number("4")},
+		}, 8},
 		{"vllm", []recipe.Arg{{Name: "tp", Value: number("8")}, {Name: "nnodes", Value: number("2")}}, 0},
 		{"vllm", []recipe.Arg{{Name: "tp", Value: "many"}}, 0},
 		{"vllm", []recipe.Arg{{Name: "tp", Value: number("0")}}, 0},
@@ -225,7 +355,11 @@ func TestWorldSize(t *testing.T) {
 		{"vllm", []recipe.Arg{{Name: "device", Value: "cpu"}, {Name: "tp", Value: number("2")}}, 0},
 		{"vllm", []recipe.Arg{{Name: "max-num-seqs", Value: number("64")}}, 1},
 		{"sglang", []recipe.Arg{{Name: "tp", Value: number("4")}, {Name: "dp-size", Value: number("2")}}, 8},
-		{"sglang", []recipe.Arg{{Name: "tp-size", Value: number("8")}, {Name: "dp", Value: number("8")}, {Name: "enable-dp-attention", Value: true}}, 8},
+		{"sglang", []recipe.Arg{
+			{Name: "tp-size", Value: number("8")},
+			{Name: "dp", Value: number("8")},
+			{Name: "enable-dp-attention", Value: true},
+		}, 8},
 		{"sglang", []recipe.Arg{{Name: "pp_size", Value: number("2")}}, 2},
 		{"sglang", []recipe.Arg{{Name: "tp", Value: number("8")}, {Name: "nnodes", Value: number("2")}}, 0},
 		{"tgi", nil, 0},
@@ -289,14 +423,32 @@ func TestFatalLines(t *testing.T) {
 		kind, line string
 		want       results.FailureClass
 	}{
-		{"vllm", "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`", results.FailKVCache},
-		{"vllm", "(EngineCore_DP0 pid=7) ValueError: Free memory on device cuda:0 (3.1/79.1 GiB) on startup is less than desired GPU memory utilization (0.9, 71.2 GiB).", results.FailStillHeld},
+		{
+			"vllm", "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`",
+			results.FailKVCache,
+		},
+		{
+			"vllm",
+			"(EngineCore_DP0 pid=7) ValueError: Free memory on device cuda:0 (3.1/79.1 GiB) on startup is less than " +
+				"desired GPU memory utilization (0.9, 71.2 GiB).", results.FailStillHeld,
+		},
 		{"vllm", "AssertionError: Error in memory profiling. Initial free memory 12 GiB", results.FailStillHeld},
-		{"vllm", "ValueError: To serve at least one request with the model's max seq len (131072), 16.0 GiB KV cache is needed", results.FailKVCache},
+		{
+			"vllm",
+			"ValueError: To serve at least one request with the model's max seq len (131072), 16.0 GiB KV cache is " +
+				"needed", results.FailKVCache,
+		},
 		{"vllm", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB", results.FailOutOfMemory},
-		{"vllm", "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}", results.FailEngineDied},
+		{
+			"vllm", "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}",
+			results.FailEngineDied,
+		},
 		{"vllm", "Worker proc VllmWorker-1 died unexpectedly, shutting down executor.", results.FailEngineDied},
-		{"vllm", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.", results.FailEngineDied},
+		{
+			"vllm",
+			"vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) " +
+				"for the root cause.", results.FailEngineDied,
+		},
 		{"vllm", "OSError: [Errno 98] Address already in use", results.FailPortInUse},
 		{"vllm", "huggingface_hub.errors.GatedRepoError: 401 Client Error.", results.FailGated},
 		{"vllm", "OSError: org/m does not appear to have a file named config.json.", results.FailModel},
@@ -304,30 +456,60 @@ func TestFatalLines(t *testing.T) {
 		{"vllm", "vllm serve: error: argument --dtype: invalid choice: 'x'", results.FailBadFlag},
 		{"vllm", "ValueError: Inconsistent GPU visibility env vars", results.FailBadRecipe},
 		{"vllm", "RuntimeError: No HIP GPUs are available", results.FailNoGPU},
-		{"vllm", "INFO 12-16 16:46:04 metrics.py:482] Avg prompt throughput: 0.0 tokens/s, GPU KV cache usage: 0.0%", ""},
+		{
+			"vllm", "INFO 12-16 16:46:04 metrics.py:482] Avg prompt throughput: 0.0 tokens/s, GPU KV cache usage: 0.0%",
+			"",
+		},
 		{"vllm", "INFO:     Application startup complete.", ""},
 		{"vllm", "INFO: Available KV cache memory: 12.3 GiB", ""},
-		{"sglang", "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.", results.FailKVCache},
+		{
+			"sglang", "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
+			results.FailKVCache,
+		},
 		{"sglang", "[2025-01-01 TP0] Scheduler hit an exception: Traceback", results.FailEngineDied},
 		{"sglang", "The server is fired up and ready to roll!", ""},
 		{"tgi", "Error: ShardCannotStart", results.FailEngineDied},
 		{"tgi", "error: unexpected argument '--num-shards' found", results.FailBadFlag},
 		{"tgi", "INFO text_generation_launcher: Shard ready in 12s rank=0", ""},
 		{"ollama", "Error: listen tcp 127.0.0.1:11434: bind: address already in use", results.FailPortInUse},
-		{"llamacpp", `error while handling argument "--draft-max": the argument has been removed. use --spec-draft-n-max`, results.FailBadFlag},
+		{
+			"llamacpp",
+			`error while handling argument "--draft-max": the argument has been removed. use --spec-draft-n-max`,
+			results.FailBadFlag,
+		},
 		{"llamacpp", "CUDA error: out of memory", results.FailOutOfMemory},
-		{"vllm", "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3356, internal error", results.FailGPU},
+		{
+			"vllm", "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3356, internal error",
+			results.FailGPU,
+		},
 		{"vllm", "RuntimeError: CUDA error: an illegal memory access was encountered", results.FailGPU},
 		{"vllm", "torch.AcceleratorError: CUDA error: out of memory", results.FailOutOfMemory},
-		{"vllm", "Memory access fault by GPU node-2 (Agent handle: 0x1) on address 0x7f. Reason: Unknown.", results.FailGPU},
+		{
+			"vllm", "Memory access fault by GPU node-2 (Agent handle: 0x1) on address 0x7f. Reason: Unknown.",
+			results.FailGPU,
+		},
 		{"vllm", "OSError: [Errno 28] No space left on device: '/psm_1a2b3c4d'", results.FailSharedMemory},
-		{"vllm", "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE", results.FailPortInUse},
-		{"vllm", "FileNotFoundError: [Errno 2] No such file or directory: '/root/.cache/vllm/torch_compile_cache/ab/rank_0_0/x.py'", results.FailCompileCache},
+		{
+			"vllm",
+			"torch.distributed.DistNetworkError: The server socket has failed to listen on any local network " +
+				"address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE", results.FailPortInUse,
+		},
+		{
+			"vllm",
+			"FileNotFoundError: [Errno 2] No such file or directory: " +
+				"'/root/.cache/vllm/torch_compile_cache/ab/rank_0_0/x.py'", results.FailCompileCache,
+		},
 		{"vllm", "OSError: We couldn't connect to 'https://huggingface.co' to load the files", results.FailDownload},
-		{"vllm", "requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: https://huggingface.co/x", results.FailGated},
+		{
+			"vllm", "requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: https://huggingface.co/x",
+			results.FailGated,
+		},
 		{"vllm", "ValueError: Model architectures ['X'] are not supported for now. Supported: []", results.FailModel},
 		{"vllm", "WARNING: NCCL WARN something harmless", ""},
-		{"sglang", "ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes.", results.FailStillHeld},
+		{
+			"sglang", "ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes.",
+			results.FailStillHeld,
+		},
 		{"tgi", "RuntimeError: Not enough memory to handle 4096 prefill tokens.", results.FailKVCache},
 		{"llamacpp", "CUDA error: an illegal memory access was encountered", results.FailGPU},
 		{"llamacpp", "error: failed to download model from Hugging Face", results.FailDownload},
@@ -378,7 +560,8 @@ func FuzzCommands(f *testing.F) {
 		value, _ := fuzzValue(kind, a, b)
 		for _, k := range kinds {
 			spec := recipe.Spec{
-				Launcher: k.Name, Model: model, Command: []string{"serve", "x${port}"}, BaseURL: "http://h", Replica: 1, Replicas: 2,
+				Launcher: k.Name, Model: model, Command: []string{"serve", "x${port}"}, BaseURL: "http://h",
+				Replica: 1, Replicas: 2,
 				Args: []recipe.Arg{{Name: name, Value: value}},
 			}
 			if k.Simulated {
@@ -408,15 +591,22 @@ func TestCommonEnvironment(t *testing.T) {
 			continue
 		}
 		spec := recipe.Spec{
-			Launcher: kind.Name, Model: "org/m", Binary: []string{"prog"}, Command: []string{"prog"}, GPUs: []int{1}, Vendor: "amd",
-			Env: map[string]string{"NO_COLOR": "0", "WORLD_SIZE": "1"}, Unset: []string{"SPT_NOENV", "HF_HUB_OFFLINE"},
+			Launcher: kind.Name, Model: "org/m", Binary: []string{"prog"}, Command: []string{"prog"}, GPUs: []int{1},
+			Vendor: "amd",
+			Env:    map[string]string{"NO_COLOR": "0", "WORLD_SIZE": "1"}, Unset: []string{
+				"SPT_NOENV",
+				"HF_HUB_OFFLINE",
+			},
 		}
 		command, err := kind.Command(spec)
 		if err != nil {
 			t.Errorf("%s: %v", kind.Name, err)
 			continue
 		}
-		want := map[string]string{"PYTHONUNBUFFERED": "1", "NO_COLOR": "0", "WORLD_SIZE": "1", "HIP_VISIBLE_DEVICES": "1"}
+		want := map[string]string{
+			"PYTHONUNBUFFERED": "1", "NO_COLOR": "0", "WORLD_SIZE": "1",
+			"HIP_VISIBLE_DEVICES": "1",
+		}
 		for name, value := range want {
 			if command.Env[name] != value {
 				t.Errorf("%s: env %s = %q, want %q", kind.Name, name, command.Env[name], value)
@@ -425,7 +615,10 @@ func TestCommonEnvironment(t *testing.T) {
 		if _, ok := command.Env["SPT_NOENV"]; ok {
 			t.Errorf("%s: SPT_NOENV is set although the recipe removes it", kind.Name)
 		}
-		for _, name := range []string{"SPT_NOENV", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "VLLM_*"} {
+		for _, name := range []string{
+			"SPT_NOENV", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES",
+			"ROCR_VISIBLE_DEVICES", "VLLM_*",
+		} {
 			if !recipe.MatchesAny(name, command.Unset) {
 				t.Errorf("%s: %s is not removed: %v", kind.Name, name, command.Unset)
 			}
@@ -449,13 +642,28 @@ func TestPrivate(t *testing.T) {
 		{"vllm", "vllm", Private{"/tmp/b1", 23456}, nil, Settings{Env: map[string]string{
 			"VLLM_RPC_BASE_PATH": "/tmp/b1", "VLLM_PORT": "23456",
 		}}},
-		{"vllm in a container", "vllm", Private{"", 23456}, nil, Settings{Env: map[string]string{"VLLM_PORT": "23456"}}},
+		{
+			"vllm in a container", "vllm",
+			Private{"", 23456},
+			nil,
+			Settings{Env: map[string]string{"VLLM_PORT": "23456"}},
+		},
 		{"tgi", "tgi", Private{"/tmp/b1", 23456}, nil, Settings{Env: map[string]string{
 			"SHARD_UDS_PATH": "/tmp/b1/shard", "MASTER_PORT": "23456",
 		}}},
-		{"tgi in a container", "tgi", Private{"", 23456}, nil, Settings{Env: map[string]string{"MASTER_PORT": "23456"}}},
+		{
+			"tgi in a container", "tgi",
+			Private{"", 23456},
+			nil,
+			Settings{Env: map[string]string{"MASTER_PORT": "23456"}},
+		},
 		{"sglang", "sglang", Private{"/tmp/b1", 23456}, nil, Settings{Args: []string{"--nccl-port", "23456"}}},
-		{"sglang with a port of its own", "sglang", Private{"/tmp/b1", 23456}, []recipe.Arg{{Name: "nccl_port", Value: 1}}, Settings{}},
+		{
+			"sglang with a port of its own", "sglang",
+			Private{"/tmp/b1", 23456},
+			[]recipe.Arg{{Name: "nccl_port", Value: 1}},
+			Settings{},
+		},
 		{"sglang with data-parallel attention", "sglang", Private{"/tmp/b1", 23456}, attention, Settings{
 			Args: []string{"--nccl-port", "23456", "--dist-init-addr", "127.0.0.1:23457"},
 		}},

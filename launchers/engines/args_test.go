@@ -19,30 +19,120 @@ func TestRender(t *testing.T) {
 		want []string
 	}{
 		{"nothing", vllmSpelling(), nil, nil},
-		{"underscores", vllmSpelling(), []recipe.Arg{{Name: "gpu_memory_utilization", Value: number("0.90")}}, []string{"--gpu-memory-utilization", "0.90"}},
-		{"path into JSON", vllmSpelling(), []recipe.Arg{{Name: "speculative_config.num_speculative_tokens", Value: number("5")}}, []string{"--speculative-config.num_speculative_tokens", "5"}},
-		{"switch within JSON", vllmSpelling(), []recipe.Arg{{Name: "compilation-config.x", Value: true}, {Name: "compilation-config.y", Value: false}}, []string{"--compilation-config.x", "true", "--compilation-config.y", "false"}},
-		{"list within JSON", vllmSpelling(), []recipe.Arg{{Name: "c.sizes", Value: []any{number("1"), "a"}}, {Name: "c.none", Value: []any{}}}, []string{"--c.sizes", `[1,"a"]`, "--c.none", "[]"}},
-		{"text within JSON", vllmSpelling(), []recipe.Arg{{Name: "c.a", Value: "x y"}, {Name: "c.b", Value: "1"}, {Name: "c.d", Value: "true"}}, []string{"--c.a", "x y", "--c.b", `"1"`, "--c.d", `"true"`}},
-		{"dashes given", vllmSpelling(), []recipe.Arg{{Name: "--max_num_seqs", Value: "4"}, {Name: "-tp", Value: "2"}}, []string{"--max-num-seqs", "4", "-tp", "2"}},
-		{"null beside a value", vllmSpelling(), []recipe.Arg{{Name: "tp", Value: nil}, {Name: "tensor-parallel-size", Value: "2"}}, []string{"--tensor-parallel-size", "2"}},
+		{
+			"underscores", vllmSpelling(),
+			[]recipe.Arg{{Name: "gpu_memory_utilization", Value: number("0.90")}},
+			[]string{"--gpu-memory-utilization", "0.90"},
+		},
+		{"path into JSON", vllmSpelling(), []recipe.Arg{{
+			Name:  "speculative_config.num_speculative_tokens",
+			Value: number("5"),
+		}}, []string{"--speculative-config.num_speculative_tokens", "5"}},
+		{"switch within JSON", vllmSpelling(), []recipe.Arg{
+			{Name: "compilation-config.x", Value: true},
+			{Name: "compilation-config.y", Value: false},
+		}, []string{
+			"--compilation-config.x", "true",
+			"--compilation-config.y", "false",
+		}},
+		{"list within JSON", vllmSpelling(), []recipe.Arg{
+			{Name: "c.sizes", Value: []any{number("1"), "a"}},
+			{Name: "c.none", Value: []any{}},
+		}, []string{"--c.sizes", `[1,"a"]`, "--c.none", "[]"}},
+		{"text within JSON", vllmSpelling(), []recipe.Arg{
+			{Name: "c.a", Value: "x y"},
+			{Name: "c.b", Value: "1"},
+			{Name: "c.d", Value: "true"},
+		}, []string{"--c.a", "x y", "--c.b", `"1"`, "--c.d", `"true"`}},
+		{
+			"dashes given", vllmSpelling(),
+			[]recipe.Arg{{Name: "--max_num_seqs", Value: "4"}, {Name: "-tp", Value: "2"}},
+			[]string{"--max-num-seqs", "4", "-tp", "2"},
+		},
+		{"null beside a value", vllmSpelling(), []recipe.Arg{{Name: "tp", Value: nil}, {
+			Name:  "tensor-parallel-size",
+			Value: "2",
+		}}, []string{"--tensor-parallel-size", "2"}},
 		{"negative number", vllmSpelling(), []recipe.Arg{{Name: "seed", Value: number("-1")}}, []string{"--seed=-1"}},
 		{"negative number, short", vllmSpelling(), []recipe.Arg{{Name: "q", Value: "-x"}}, []string{"-q=-x"}},
-		{"one value in a list", vllmSpelling(), []recipe.Arg{{Name: "sizes", Value: []any{number("-1")}}}, []string{"--sizes=-1"}},
-		{"booleans and lists in a list", vllmSpelling(), []recipe.Arg{{Name: "xyz", Value: []any{true, []any{"a", number("1")}}}}, []string{"--xyz", "true", `["a",1]`}},
-		{"markup in JSON", vllmSpelling(), []recipe.Arg{{Name: "xyz", Value: map[string]any{"b": "<&>", "a": nil}}}, []string{"--xyz", `{"a":null,"b":"<&>"}`}},
-		{"list that is JSON", vllmSpelling(), []recipe.Arg{{Name: "allowed-origins", Value: []any{"*", "http://a"}}}, []string{"--allowed-origins", `["*","http://a"]`}},
-		{"number as spelled", vllmSpelling(), []recipe.Arg{{Name: "xyz", Value: number("1e-05")}}, []string{"--xyz", "1e-05"}},
-		{"off", vllmSpelling(), []recipe.Arg{{Name: "enable-x", Value: false}, {Name: "disable-y", Value: false}, {Name: "no-z", Value: false}, {Name: "no-w", Value: true}}, []string{"--no-enable-x", "--no-w"}},
-		{"llama value with a dash", llamaSpelling(), []recipe.Arg{{Name: "n", Value: number("-1")}}, []string{"-n", "-1"}},
-		{"llama two letters long", llamaSpelling(), []recipe.Arg{{Name: "ui", Value: true}, {Name: "to", Value: "5"}}, []string{"--ui", "-to", "5"}},
-		{"llama unknown", llamaSpelling(), []recipe.Arg{{Name: "zz", Value: "1"}, {Name: "zzz", Value: "1"}}, []string{"-zz", "1", "--zzz", "1"}},
-		{"llama off", llamaSpelling(), []recipe.Arg{{Name: "cb", Value: false}, {Name: "nkvo", Value: true}, {Name: "metrics", Value: false}, {Name: "fa", Value: false}}, []string{"--no-cont-batching", "-nkvo", "-fa", "off"}},
-		{"llama auto", llamaSpelling(), []recipe.Arg{{Name: "flash-attn", Value: "auto"}}, []string{"--flash-attn", "auto"}},
-		{"llama load modes", llamaSpelling(), []recipe.Arg{{Name: "mlock", Value: true}}, []string{"--load-mode", "mlock"}},
-		{"llama load mode off", llamaSpelling(), []recipe.Arg{{Name: "mlock", Value: false}, {Name: "no_mmap", Value: true}}, []string{"--load-mode", "none"}},
-		{"llama old build", llamaSpelling(), []recipe.Arg{{Name: "--mlock", Value: true}, {Name: "--no-mmap", Value: true}}, []string{"--mlock", "--no-mmap"}},
-		{"plain", plainSpelling("x"), []recipe.Arg{{Name: "tp_size", Value: "2"}, {Name: "v", Value: true}, {Name: "w", Value: false}}, []string{"--tp_size", "2", "-v"}},
+		{
+			"one value in a list", vllmSpelling(),
+			[]recipe.Arg{{Name: "sizes", Value: []any{number("-1")}}},
+			[]string{"--sizes=-1"},
+		},
+		{
+			"booleans and lists in a list", vllmSpelling(),
+			[]recipe.Arg{{Name: "xyz", Value: []any{true, []any{"a", number("1")}}}},
+			[]string{"--xyz", "true", `["a",1]`},
+		},
+		{
+			"markup in JSON", vllmSpelling(),
+			[]recipe.Arg{{Name: "xyz", Value: map[string]any{"b": "<&>", "a": nil}}},
+			[]string{"--xyz", `{"a":null,"b":"<&>"}`},
+		},
+		{
+			"list that is JSON", vllmSpelling(),
+			[]recipe.Arg{{Name: "allowed-origins", Value: []any{"*", "http://a"}}},
+			[]string{"--allowed-origins", `["*","http://a"]`},
+		},
+		{
+			"number as spelled", vllmSpelling(),
+			[]recipe.Arg{{Name: "xyz", Value: number("1e-05")}},
+			[]string{"--xyz", "1e-05"},
+		},
+		{"off", vllmSpelling(), []recipe.Arg{
+			{Name: "enable-x", Value: false},
+			{Name: "disable-y", Value: false},
+			{Name: "no-z", Value: false},
+			{Name: "no-w", Value: true},
+		}, []string{"--no-enable-x", "--no-w"}},
+		{
+			"llama value with a dash", llamaSpelling(),
+			[]recipe.Arg{{Name: "n", Value: number("-1")}},
+			[]string{"-n", "-1"},
+		},
+		{
+			"llama two letters long", llamaSpelling(),
+			[]recipe.Arg{{Name: "ui", Value: true}, {Name: "to", Value: "5"}},
+			[]string{"--ui", "-to", "5"},
+		},
+		{
+			"llama unknown", llamaSpelling(),
+			[]recipe.Arg{{Name: "zz", Value: "1"}, {Name: "zzz", Value: "1"}},
+			[]string{"-zz", "1", "--zzz", "1"},
+		},
+		{"llama off", llamaSpelling(), []recipe.Arg{
+			{Name: "cb", Value: false},
+			{Name: "nkvo", Value: true},
+			{Name: "metrics", Value: false},
+			{Name: "fa", Value: false},
+		}, []string{
+			"--no-cont-batching", "-nkvo",
+			"-fa", "off",
+		}},
+		{
+			"llama auto", llamaSpelling(),
+			[]recipe.Arg{{Name: "flash-attn", Value: "auto"}},
+			[]string{"--flash-attn", "auto"},
+		},
+		{
+			"llama load modes", llamaSpelling(),
+			[]recipe.Arg{{Name: "mlock", Value: true}},
+			[]string{"--load-mode", "mlock"},
+		},
+		{"llama load mode off", llamaSpelling(), []recipe.Arg{
+			{Name: "mlock", Value: false},
+			{Name: "no_mmap", Value: true},
+		}, []string{"--load-mode", "none"}},
+		{"llama old build", llamaSpelling(), []recipe.Arg{
+			{Name: "--mlock", Value: true},
+			{Name: "--no-mmap", Value: true},
+		}, []string{"--mlock", "--no-mmap"}},
+		{"plain", plainSpelling("x"), []recipe.Arg{
+			{Name: "tp_size", Value: "2"},
+			{Name: "v", Value: true},
+			{Name: "w", Value: false},
+		}, []string{"--tp_size", "2", "-v"}},
 	}
 	for _, test := range tests {
 		got, err := test.s.Render(test.args)
@@ -119,7 +209,11 @@ func FuzzRenderIsReadBack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, kind uint8, a, b string) {
 		value, want := fuzzValue(kind, a, b)
 		for _, s := range []recipe.Spelling{vllmSpelling(), sglangSpelling(), tgiSpelling(), plainSpelling("x")} {
-			argv, err := s.Render([]recipe.Arg{{Name: "first", Value: "1"}, {Name: name, Value: value}, {Name: "last", Value: "2"}})
+			argv, err := s.Render([]recipe.Arg{
+				{Name: "first", Value: "1"},
+				{Name: name, Value: value},
+				{Name: "last", Value: "2"},
+			})
 			if err != nil {
 				continue
 			}
@@ -132,7 +226,8 @@ func FuzzRenderIsReadBack(f *testing.F) {
 				values = append(values, o.Values...)
 			}
 			if !slices.Equal(values, want) {
-				t.Fatalf("%s: render(%q, %q) = %q: the engine reads %q, want %q", s.Engine, name, value, argv, values, want)
+				t.Fatalf("%s: render(%q, %q) = %q: the engine reads %q, want %q", s.Engine, name, value,
+					argv, values, want)
 			}
 			if got[0].Flag != "--first" || got[len(got)-1].Flag != "--last" {
 				t.Fatalf("%s: render(%q, %q) = %q: neighbours are lost", s.Engine, name, value, argv)

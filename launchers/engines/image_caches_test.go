@@ -24,7 +24,9 @@ func TestDownloads(t *testing.T) {
 		{"a mount elsewhere", "tgi", "org/m", container.Options{Mounts: []string{"/d:/models"}}, nil, true},
 		{
 			"a mount that a variable names", "vllm", "org/m",
-			container.Options{Mounts: []string{"/d:/hub"}}, map[string]string{"HF_HOME": "/hub"}, false,
+			container.Options{Mounts: []string{"/d:/hub"}},
+			map[string]string{"HF_HOME": "/hub"},
+			false,
 		},
 		{"a folder of this machine", "vllm", "/models/m", container.Options{}, nil, false},
 		{"the user's home is seen within", "vllm", "org/m", container.Options{Engine: "apptainer"}, nil, false},

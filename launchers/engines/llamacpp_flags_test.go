@@ -153,7 +153,10 @@ func TestLlamaCurrentNamesExist(t *testing.T) {
 			}
 		}
 	}
-	for _, former := range []string{"draft", "draft-n", "draft-max", "draft-min", "draft-n-min", "draft-model", "mlock", "mmap", "no-mmap", "direct-io"} {
+	for _, former := range []string{
+		"draft", "draft-n", "draft-max", "draft-min", "draft-n-min", "draft-model", "mlock",
+		"mmap", "no-mmap", "direct-io",
+	} {
 		arg := llamaCurrent(recipe.Arg{Name: former, Value: true})
 		if slices.Contains(known, former) || !slices.Contains(known, arg.Name) {
 			t.Errorf("llamaCurrent(%q) = %q: want a current name for one that is gone", former, arg.Name)

@@ -35,7 +35,8 @@ vllm:request_queue_time_seconds_bucket{le="0.3",model_name="m"} 5.0
 vllm:request_queue_time_seconds_count{model_name="m"} 10.0
 vllm:request_queue_time_seconds_sum{model_name="m"} 1.5
 `, map[string]float64{
-				PreemptionsTotal: 2, InputTokensTotal: 100, OutputTokensTotal: 50, RequestsTotal: 10, AcceptedTotal: 7, DraftTokensTotal: 10, EmittedTotal: 9,
+				PreemptionsTotal: 2, InputTokensTotal: 100, OutputTokensTotal: 50, RequestsTotal: 10, AcceptedTotal: 7,
+				DraftTokensTotal: 10, EmittedTotal: 9,
 				QueueRequestsTotal: 10, QueueSecondsTotal: 1.5,
 			}, map[string]float64{Running: 8, Swapped: 1, Waiting: 3, KVUse: 0.25},
 		},
@@ -58,11 +59,13 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",pos
 vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="1",model_name="m",position="0"} 5
 vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 70
 `, map[string]float64{
-				PrefixQueries: 1500, PrefixHits: 10, DraftsTotal: 100, DraftTokensTotal: 300, AcceptedTotal: 150, AcceptedAt(0): 85, AcceptedAt(1): 70,
+				PrefixQueries: 1500, PrefixHits: 10, DraftsTotal: 100, DraftTokensTotal: 300, AcceptedTotal: 150,
+				AcceptedAt(0): 85, AcceptedAt(1): 70,
 			}, map[string]float64{Running: 12, Waiting: 2, KVUse: 0.75},
 		},
 		{
-			"vLLM 0.8", "vllm", "vllm:gpu_prefix_cache_queries_total 5\nvllm:gpu_prefix_cache_hits_total 2\nvllm:gpu_cache_usage_perc 0.1\n",
+			"vLLM 0.8", "vllm",
+			"vllm:gpu_prefix_cache_queries_total 5\nvllm:gpu_prefix_cache_hits_total 2\nvllm:gpu_cache_usage_perc 0.1\n",
 			map[string]float64{PrefixQueries: 5, PrefixHits: 2},
 			map[string]float64{KVUse: 0.1},
 		},
@@ -76,20 +79,27 @@ sglang:prompt_tokens_total{model_name="m"} 1000.0
 sglang:generation_tokens_total{model_name="m"} 700.0
 sglang:cached_tokens_total{model_name="m"} 300.0
 `,
-			map[string]float64{InputTokensTotal: 1000, OutputTokensTotal: 700, PrefixQueries: 1000, PrefixHits: 300, CachedTokensTotal: 300},
+			map[string]float64{
+				InputTokensTotal: 1000, OutputTokensTotal: 700, PrefixQueries: 1000, PrefixHits: 300,
+				CachedTokensTotal: 300,
+			},
 			map[string]float64{Running: 5, Waiting: 2, KVUse: 0.28},
 		},
 		{
-			"TGI", "tgi", "tgi_queue_size 3\ntgi_batch_current_size 9\ntgi_request_success{method=\"generate\"} 4\ntgi_request_generated_tokens_sum 80\n",
+			"TGI", "tgi",
+			"tgi_queue_size 3\ntgi_batch_current_size 9\ntgi_request_success{method=\"generate\"} 4\n" +
+				"tgi_request_generated_tokens_sum 80\n",
 			map[string]float64{RequestsTotal: 4, OutputTokensTotal: 80},
 			map[string]float64{Running: 9, Waiting: 3},
 		},
 		{
 			"llama-server", "llamacpp", readFile(t, "testdata/metrics/llama-server-b10587-spec.txt"),
 			map[string]float64{
-				InputTokensTotal: 36, OutputTokensTotal: 204, PrefixQueries: 51, PrefixHits: 15, CachedTokensTotal: 15, StepsTotal: 74,
+				InputTokensTotal: 36, OutputTokensTotal: 204, PrefixQueries: 51, PrefixHits: 15, CachedTokensTotal: 15,
+				StepsTotal:  74,
 				DraftsTotal: 66, DraftTokensTotal: 483, AcceptedTotal: 130,
-				AcceptedAt(0): 42, AcceptedAt(1): 29, AcceptedAt(2): 17, AcceptedAt(3): 11, AcceptedAt(4): 10, AcceptedAt(5): 9, AcceptedAt(6): 7, AcceptedAt(7): 5,
+				AcceptedAt(0): 42, AcceptedAt(1): 29, AcceptedAt(2): 17, AcceptedAt(3): 11, AcceptedAt(4): 10,
+				AcceptedAt(5): 9, AcceptedAt(6): 7, AcceptedAt(7): 5,
 			},
 			map[string]float64{Running: 0, Waiting: 0},
 		},
@@ -155,7 +165,8 @@ func TestConformanceMetrics(t *testing.T) {
 }
 
 func FuzzTranslateMetrics(f *testing.F) {
-	f.Add("vllm:num_requests_running{engine=\"0\"} 8\nvllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 3\n")
+	f.Add("vllm:num_requests_running{engine=\"0\"} " +
+		"8\nvllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 3\n")
 	f.Add("a{position=\"999999999999\"} 1\n")
 	f.Fuzz(func(t *testing.T, page string) {
 		for _, kind := range All() {

@@ -11,14 +11,17 @@ const llama70b = "meta-llama/Llama-3.1-70B-Instruct"
 
 func recipesOf(kind string) []example {
 	return map[string][]example{
-		"vllm":      vllmRecipes(),
-		"llamacpp":  llamaRecipes(),
-		"sglang":    sglangRecipes(),
-		"tgi":       tgiRecipes(),
-		"trtllm":    trtllmRecipes(),
-		"ollama":    ollamaRecipes(),
-		"command":   commandRecipes(),
-		"external":  {{"running", recipe.Spec{BaseURL: "http://gpu-box:8000", Model: "m"}}, {"GPUs to watch", recipe.Spec{BaseURL: "http://gpu-box:8000"}}},
+		"vllm":     vllmRecipes(),
+		"llamacpp": llamaRecipes(),
+		"sglang":   sglangRecipes(),
+		"tgi":      tgiRecipes(),
+		"trtllm":   trtllmRecipes(),
+		"ollama":   ollamaRecipes(),
+		"command":  commandRecipes(),
+		"external": {
+			{"running", recipe.Spec{BaseURL: "http://gpu-box:8000", Model: "m"}},
+			{"GPUs to watch", recipe.Spec{BaseURL: "http://gpu-box:8000"}},
+		},
 		"simulator": simulatorRecipes(),
 	}[kind]
 }
@@ -26,17 +29,22 @@ func recipesOf(kind string) []example {
 func vllmRecipes() []example {
 	rocm := map[string]string{"VLLM_USE_TRITON_FLASH_ATTN": "0"}
 	shared := func(args ...recipe.Arg) []recipe.Arg {
-		return append(args, recipe.Arg{Name: "gpu_memory_utilization", Value: number("0.96")}, recipe.Arg{Name: "max-num-seqs", Value: number("2048")})
+		return append(args, recipe.Arg{Name: "gpu_memory_utilization", Value: number("0.96")},
+			recipe.Arg{Name: "max-num-seqs", Value: number("2048")})
 	}
 	return []example{
 		{"plain", recipe.Spec{Model: "org/m"}},
 		{"tp8 on MI300X", recipe.Spec{
 			Model: llama70b, Port: 8000, Env: rocm, Vendor: "amd", GPUs: []int{0, 1, 2, 3, 4, 5, 6, 7},
-			Args: shared(recipe.Arg{Name: "tp", Value: number("8")}, recipe.Arg{Name: "num-scheduler-steps", Value: number("12")}),
+			Args: shared(recipe.Arg{Name: "tp", Value: number("8")}, recipe.Arg{
+				Name:  "num-scheduler-steps",
+				Value: number("12"),
+			}),
 		}},
 		{"tp2 and pp4 on MI300X", recipe.Spec{
 			Model: llama70b, Env: rocm, Vendor: "amd", GPUs: []int{0, 1, 2, 3, 4, 5, 6, 7},
-			Args: shared(recipe.Arg{Name: "-tp", Value: number("2")}, recipe.Arg{Name: "-pp", Value: number("4")}, recipe.Arg{Name: "num-scheduler-steps", Value: number("12")}),
+			Args: shared(recipe.Arg{Name: "-tp", Value: number("2")}, recipe.Arg{Name: "-pp", Value: number("4")},
+				recipe.Arg{Name: "num-scheduler-steps", Value: number("12")}),
 		}},
 		{"third of four tp2 replicas", recipe.Spec{
 			Model: llama70b, Port: 8002, Env: rocm, Vendor: "amd", GPUs: []int{4, 5}, Replica: 2, Replicas: 4,
@@ -44,10 +52,19 @@ func vllmRecipes() []example {
 		}},
 		{"speculative decoding, old flags", recipe.Spec{
 			Model: llama70b, Env: rocm, Vendor: "amd", GPUs: []int{0, 1, 2, 3, 4, 5, 6, 7},
-			Args: shared(recipe.Arg{Name: "tp", Value: number("8")}, recipe.Arg{Name: "speculative_model", Value: "meta-llama/Llama-3.2-1B-Instruct"}, recipe.Arg{Name: "num_speculative_tokens", Value: number("5")}),
+			Args: shared(recipe.Arg{Name: "tp", Value: number("8")}, recipe.Arg{
+				Name:  "speculative_model",
+				Value: "meta-llama/Llama-3.2-1B-Instruct",
+			}, recipe.Arg{
+				Name:  "num_speculative_tokens",
+				Value: number("5"),
+			}),
 		}},
 		{"speculative decoding, new flag", recipe.Spec{Model: llama70b, Args: []recipe.Arg{
-			{Name: "speculative-config", Value: map[string]any{"num_speculative_tokens": number("5"), "model": "org/<draft>&co", "method": "draft_model"}},
+			{Name: "speculative-config", Value: map[string]any{
+				"num_speculative_tokens": number("5"),
+				"model":                  "org/<draft>&co", "method": "draft_model",
+			}},
 			{Name: "limit-mm-per-prompt", Value: map[string]any{"image": number("4")}},
 			{Name: "speculative-config.draft_tensor_parallel_size", Value: number("1")},
 		}}},
@@ -61,9 +78,13 @@ func vllmRecipes() []example {
 				{Name: "enforce-eager", Value: true},
 			},
 		}},
-		{"strix halo", recipe.Spec{Model: "meta-llama/Llama-2-7b-chat-hf", Args: []recipe.Arg{{Name: "gpu-memory-utilization", Value: number("0.75")}}}},
+		{"strix halo", recipe.Spec{
+			Model: "meta-llama/Llama-2-7b-chat-hf",
+			Args:  []recipe.Arg{{Name: "gpu-memory-utilization", Value: number("0.75")}},
+		}},
 		{"every kind of value", recipe.Spec{
-			Model: "org/m", ServedName: "-odd-", Host: "0.0.0.0", Port: 9000, APIKey: "sk-1", Vendor: "nvidia", GPUs: []int{3, 1},
+			Model: "org/m", ServedName: "-odd-", Host: "0.0.0.0", Port: 9000, APIKey: "sk-1", Vendor: "nvidia",
+			GPUs:   []int{3, 1},
 			Binary: []string{"numactl", "--cpunodebind=0", "/venv/bin/vllm"},
 			Args: []recipe.Arg{
 				{Name: "enable_prefix_caching", Value: false},
@@ -93,7 +114,10 @@ func llamaRecipes() []example {
 		{"plain file", recipe.Spec{Model: "/models/tiny.gguf"}},
 		{"repository", recipe.Spec{Model: "ggml-org/gemma-3-1b-it-GGUF:Q8_0", APIKey: "sk-1"}},
 		{"address", recipe.Spec{Model: "https://example.org/m.gguf?x=1"}},
-		{"repository in the arguments", recipe.Spec{Args: []recipe.Arg{{Name: "hf-repo", Value: "org/m-GGUF"}, {Name: "hff", Value: "m.gguf"}}}},
+		{"repository in the arguments", recipe.Spec{Args: []recipe.Arg{
+			{Name: "hf-repo", Value: "org/m-GGUF"},
+			{Name: "hff", Value: "m.gguf"},
+		}}},
 		{"strix halo", recipe.Spec{
 			Binary: []string{"build/bin/llama-server"}, Port: 8000, Model: "/models/gguf/Llama-2-7b-chat-hf.f16.gguf",
 			Env: map[string]string{"ROCBLAS_USE_HIPBLASLT": "1"},
@@ -108,11 +132,19 @@ func llamaRecipes() []example {
 		}},
 		{"draft model with former names", recipe.Spec{
 			Model: "/models/target.gguf", ServedName: "target",
-			Args: []recipe.Arg{{Name: "draft-model", Value: "/models/draft.gguf"}, {Name: "draft-max", Value: number("8")}, {Name: "draft_min", Value: number("1")}},
+			Args: []recipe.Arg{
+				{Name: "draft-model", Value: "/models/draft.gguf"},
+				{Name: "draft-max", Value: number("8")},
+				{Name: "draft_min", Value: number("1")},
+			},
 		}},
 		{"draft model as it stands", recipe.Spec{
 			Model: "/models/target.gguf",
-			Args:  []recipe.Arg{{Name: "--model-draft", Value: "/models/draft.gguf"}, {Name: "--draft-max", Value: number("8")}, {Name: "spec-type", Value: nil}},
+			Args: []recipe.Arg{
+				{Name: "--model-draft", Value: "/models/draft.gguf"},
+				{Name: "--draft-max", Value: number("8")},
+				{Name: "spec-type", Value: nil},
+			},
 		}},
 		{"every kind of value", recipe.Spec{
 			Model: "/models/tiny.gguf", GPUs: []int{0}, Vendor: "nvidia",
@@ -142,7 +174,8 @@ func sglangRecipes() []example {
 	return []example{
 		{"plain", recipe.Spec{Model: "org/m"}},
 		{"newer program", recipe.Spec{
-			Binary: []string{"sglang", "serve"}, Model: "org/m", ServedName: "m", APIKey: "sk-1", Vendor: "amd", GPUs: []int{0, 1},
+			Binary: []string{"sglang", "serve"}, Model: "org/m", ServedName: "m", APIKey: "sk-1", Vendor: "amd",
+			GPUs: []int{0, 1},
 			Args: []recipe.Arg{
 				{Name: "tp", Value: number("2")},
 				{Name: "mem_fraction_static", Value: number("0.85")},
@@ -196,11 +229,23 @@ func ollamaRecipes() []example {
 func commandRecipes() []example {
 	return []example{
 		{"placeholders", recipe.Spec{
-			Command: []string{"trtllm-serve", "${model}", "--host", "${host}", "--port=${port}", "--devices", "[${gpus}]", "$HOME"},
-			Model:   "org/m", Port: 8100, GPUs: []int{2, 3}, Vendor: "nvidia",
-			Args: []recipe.Arg{{Name: "tp_size", Value: number("2")}, {Name: "verbose", Value: true}, {Name: "quiet", Value: false}, {Name: "x", Value: []any{"1", "2"}}, {Name: "offset", Value: number("-1")}},
+			Command: []string{
+				"trtllm-serve", "${model}", "--host", "${host}", "--port=${port}", "--devices",
+				"[${gpus}]", "$HOME",
+			},
+			Model: "org/m", Port: 8100, GPUs: []int{2, 3}, Vendor: "nvidia",
+			Args: []recipe.Arg{
+				{Name: "tp_size", Value: number("2")},
+				{Name: "verbose", Value: true},
+				{Name: "quiet", Value: false},
+				{Name: "x", Value: []any{"1", "2"}},
+				{Name: "offset", Value: number("-1")},
+			},
 		}},
-		{"as it is", recipe.Spec{Command: []string{"./serve.sh", ""}, API: "llamacpp", Env: map[string]string{"HIP_VISIBLE_DEVICES": "0"}}},
+		{"as it is", recipe.Spec{
+			Command: []string{"./serve.sh", ""}, API: "llamacpp",
+			Env: map[string]string{"HIP_VISIBLE_DEVICES": "0"},
+		}},
 	}
 }
 

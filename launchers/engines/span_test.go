@@ -11,7 +11,10 @@ import (
 )
 
 func twoNodes() recipe.Span {
-	return recipe.Span{Nodes: []recipe.Node{{Name: "n1", Address: "10.0.0.1"}, {Name: "n2", Address: "10.0.0.2"}}, Port: 8010, GPUs: 8}
+	return recipe.Span{
+		Nodes: []recipe.Node{{Name: "n1", Address: "10.0.0.1"}, {Name: "n2", Address: "10.0.0.2"}},
+		Port:  8010, GPUs: 8,
+	}
 }
 
 // commands are the lines of a server and of what is started before it.
@@ -38,7 +41,8 @@ func commands(t *testing.T, kind Kind, spec recipe.Spec) []string {
 
 func TestCommandsOverNodes(t *testing.T) {
 	t.Parallel()
-	const srun = "srun --overlap --nodes=1 --ntasks=1 --nodelist=n2 --kill-on-bad-exit=1 --cpu-bind=none --export=ALL env BENCH_COOKIE="
+	const srun = "srun --overlap --nodes=1 --ntasks=1 --nodelist=n2 --kill-on-bad-exit=1 --cpu-bind=none " +
+		"--export=ALL env BENCH_COOKIE="
 	tp := recipe.Arg{Name: "tp", Value: number("16")}
 	for _, test := range []struct {
 		name string
@@ -46,35 +50,66 @@ func TestCommandsOverNodes(t *testing.T) {
 		spec recipe.Spec
 		want []string
 	}{
-		{"vllm on ray", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "ray"}}}, []string{
-			"ray on node n1: ray start --head --port=8010 --include-dashboard=false --disable-usage-stats --node-ip-address=10.0.0.1 --num-gpus=8 --block # until Ray runtime started",
-			"ray on node n2: " + srun + "COOKIE ray start --address=10.0.0.1:8010 --node-ip-address=10.0.0.2 --num-gpus=8 --block # until Ray runtime started",
+		{"vllm on ray", VllmKind, recipe.Spec{
+			Model: "m", Span: twoNodes(),
+			Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "ray"}},
+		}, []string{
+			"ray on node n1: ray start --head --port=8010 --include-dashboard=false --disable-usage-stats " +
+				"--node-ip-address=10.0.0.1 --num-gpus=8 --block # until Ray runtime started",
+			"ray on node n2: " + srun +
+				"COOKIE ray start --address=10.0.0.1:8010 --node-ip-address=10.0.0.2 --num-gpus=8 --block # until " +
+				"Ray runtime started",
 			"vllm serve m --host 127.0.0.1 --port 8000 -tp 16 --distributed-executor-backend ray",
 		}},
 		{
 			"vllm on ray, as its own arguments say, from a virtual environment", VllmKind,
-			recipe.Spec{Model: "m", Binary: []string{"/venv/bin/vllm"}, Span: recipe.Span{Nodes: twoNodes().Nodes, Port: 8010, Cookie: "c.1"}, Args: []recipe.Arg{{Name: "distributed_executor_backend", Value: "ray"}}},
+			recipe.Spec{Model: "m", Binary: []string{"/venv/bin/vllm"}, Span: recipe.Span{
+				Nodes: twoNodes().Nodes,
+				Port:  8010, Cookie: "c.1",
+			}, Args: []recipe.Arg{{Name: "distributed_executor_backend", Value: "ray"}}},
 			[]string{
-				"ray on node n1: /venv/bin/ray start --head --port=8010 --include-dashboard=false --disable-usage-stats --node-ip-address=10.0.0.1 --block # until Ray runtime started",
-				"ray on node n2: " + srun + "c.1 /venv/bin/ray start --address=10.0.0.1:8010 --node-ip-address=10.0.0.2 --block # until Ray runtime started",
+				"ray on node n1: /venv/bin/ray start --head --port=8010 --include-dashboard=false " +
+					"--disable-usage-stats --node-ip-address=10.0.0.1 --block # until Ray runtime started",
+				"ray on node n2: " + srun +
+					"c.1 /venv/bin/ray start --address=10.0.0.1:8010 --node-ip-address=10.0.0.2 --block # until Ray " +
+					"runtime started",
 				"/venv/bin/vllm serve m --host 127.0.0.1 --port 8000 --distributed-executor-backend ray",
 			},
 		},
 		{"vllm", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp}}, []string{
-			"vllm on node n2: " + srun + "COOKIE vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --master-port 8010 --headless --distributed-executor-backend mp -tp 16",
-			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --master-port 8010 --distributed-executor-backend mp -tp 16",
+			"vllm on node n2: " + srun +
+				"COOKIE vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 " +
+				"--master-port 8010 --headless --distributed-executor-backend mp -tp 16",
+			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 " +
+				"--master-port 8010 --distributed-executor-backend mp -tp 16",
 		}},
-		{"vllm alone, as its arguments say", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "mp"}}}, []string{
-			"vllm on node n2: " + srun + "COOKIE vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --master-port 8010 --headless -tp 16 --distributed-executor-backend mp",
-			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --master-port 8010 -tp 16 --distributed-executor-backend mp",
+		{"vllm alone, as its arguments say", VllmKind, recipe.Spec{
+			Model: "m", Span: twoNodes(),
+			Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "mp"}},
+		}, []string{
+			"vllm on node n2: " + srun +
+				"COOKIE vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 " +
+				"--master-port 8010 --headless -tp 16 --distributed-executor-backend mp",
+			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 " +
+				"--master-port 8010 -tp 16 --distributed-executor-backend mp",
 		}},
 		{"sglang", SglangKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp}}, []string{
-			"sglang on node n2: " + srun + "COOKIE python3 -m sglang.launch_server --model-path m --host 127.0.0.1 --port 30000 --nnodes 2 --node-rank 1 --dist-init-addr 10.0.0.1:8010 --enable-metrics --tp 16",
-			"python3 -m sglang.launch_server --model-path m --host 127.0.0.1 --port 30000 --nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:8010 --enable-metrics --tp 16",
+			"sglang on node n2: " + srun +
+				"COOKIE python3 -m sglang.launch_server --model-path m --host 127.0.0.1 --port 30000 --nnodes 2 " +
+				"--node-rank 1 --dist-init-addr 10.0.0.1:8010 --enable-metrics --tp 16",
+			"python3 -m sglang.launch_server --model-path m --host 127.0.0.1 --port 30000 --nnodes 2 --node-rank 0 " +
+				"--dist-init-addr 10.0.0.1:8010 --enable-metrics --tp 16",
 		}},
-		{"on one node nothing is added", VllmKind, recipe.Spec{Model: "m", Span: recipe.Span{Nodes: []recipe.Node{{Name: "n1", Address: "10.0.0.1"}}}, Args: []recipe.Arg{{Name: "nnodes", Value: number("2")}}}, []string{
-			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2",
-		}},
+		{
+			"on one node nothing is added", VllmKind,
+			recipe.Spec{
+				Model: "m", Span: recipe.Span{Nodes: []recipe.Node{{Name: "n1", Address: "10.0.0.1"}}},
+				Args: []recipe.Arg{{Name: "nnodes", Value: number("2")}},
+			},
+			[]string{
+				"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2",
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +146,10 @@ func TestVariablesOverNodes(t *testing.T) {
 		{"ray of the second", beside[1].Command.Env, "10.0.0.2", "", ""},
 	} {
 		want := []string{"INFO", test.ip, test.ray, test.visible}
-		got := []string{test.env["NCCL_DEBUG"], test.env["VLLM_HOST_IP"], test.env["RAY_ADDRESS"], test.env["CUDA_VISIBLE_DEVICES"]}
+		got := []string{
+			test.env["NCCL_DEBUG"], test.env["VLLM_HOST_IP"], test.env["RAY_ADDRESS"],
+			test.env["CUDA_VISIBLE_DEVICES"],
+		}
 		if !cmp.Equal(got, want) {
 			t.Errorf("%s: variables = %q, want %q", test.what, got, want)
 		}
@@ -126,16 +164,52 @@ func TestOverNodesRefuses(t *testing.T) {
 		spec recipe.Spec
 		want string
 	}{
-		{"a flag of ours", VllmKind(), recipe.Spec{Args: []recipe.Arg{{Name: "nnodes", Value: number("2")}}}, "nnodes is set by bench: use the key nodes:"},
-		{"its short form", VllmKind(), recipe.Spec{Args: []recipe.Arg{{Name: "-r", Value: number("1")}}}, "use the key nodes:"},
-		{"headless", VllmKind(), recipe.Spec{Args: []recipe.Arg{{Name: "headless", Value: true}}}, "use the key nodes:"},
-		{"the address", SglangKind(), recipe.Spec{Args: []recipe.Arg{{Name: "dist-init-addr", Value: "a:1"}}}, "use the key nodes:"},
-		{"its old name", SglangKind(), recipe.Spec{Args: []recipe.Arg{{Name: "nccl-init-addr", Value: "a:1"}}}, "use the key nodes:"},
-		{"an executor of one box", VllmKind(), recipe.Spec{Args: []recipe.Arg{{Name: "distributed-executor-backend", Value: "uni"}}}, "use ray or mp"},
-		{"data parallel", VllmKind(), recipe.Spec{Args: []recipe.Arg{{Name: "dp", Value: number("2")}}}, "data-parallel-size"},
-		{"a variable of ours", VllmKind(), recipe.Spec{Env: map[string]string{"VLLM_HOST_IP": "1"}}, "VLLM_HOST_IP is set by bench"},
+		{
+			"a flag of ours", VllmKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "nnodes", Value: number("2")}}},
+			"nnodes is set by bench: use the key nodes:",
+		},
+		{
+			"its short form", VllmKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "-r", Value: number("1")}}},
+			"use the key nodes:",
+		},
+		{
+			"headless", VllmKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "headless", Value: true}}},
+			"use the key nodes:",
+		},
+		{
+			"the address", SglangKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "dist-init-addr", Value: "a:1"}}},
+			"use the key nodes:",
+		},
+		{
+			"its old name", SglangKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "nccl-init-addr", Value: "a:1"}}},
+			"use the key nodes:",
+		},
+		{
+			"an executor of one box", VllmKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "distributed-executor-backend", Value: "uni"}}},
+			"use ray or mp",
+		},
+		{
+			"data parallel", VllmKind(),
+			recipe.Spec{Args: []recipe.Arg{{Name: "dp", Value: number("2")}}},
+			"data-parallel-size",
+		},
+		{
+			"a variable of ours", VllmKind(),
+			recipe.Spec{Env: map[string]string{"VLLM_HOST_IP": "1"}},
+			"VLLM_HOST_IP is set by bench",
+		},
 		{"another kind", llamacppKind(), recipe.Spec{}, "use vllm or sglang"},
-		{"a container", VllmKind(), recipe.Spec{Container: container.Options{Image: "i", Engine: "docker"}}, "without a container"},
+		{
+			"a container", VllmKind(),
+			recipe.Spec{Container: container.Options{Image: "i", Engine: "docker"}},
+			"without a container",
+		},
 	} {
 		spec := test.spec
 		spec.Model, spec.Span = "m", twoNodes()

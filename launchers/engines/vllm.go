@@ -48,7 +48,9 @@ func VllmKind() Kind {
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
 	kind.Image, kind.ImageAMD = "vllm/vllm-openai:latest", "vllm/vllm-openai-rocm:latest"
 	kind.ImageCaches = []container.Cache{
-		hubCache(), {Name: "vllm", Path: "/root/.cache/vllm"}, {Name: "flashinfer", Path: "/root/.cache/flashinfer"},
+		hubCache(),
+		{Name: "vllm", Path: "/root/.cache/vllm"},
+		{Name: "flashinfer", Path: "/root/.cache/flashinfer"},
 		{Name: "triton", Path: "/root/.triton"},
 	}
 	kind.Spellings = parallelSpellings()

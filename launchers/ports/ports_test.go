@@ -36,7 +36,8 @@ func TestListenersFindOurSocket(t *testing.T) {
 		socket.Close()
 		// A process that is being forked just now may hold it a moment longer.
 		if !AwaitFree(t.Context(), "localhost", port) {
-			t.Errorf("port %d after close: %v, listeners %v", port, Check(t.Context(), "localhost", port), proc.System.Listeners(port))
+			t.Errorf("port %d after close: %v, listeners %v", port, Check(t.Context(), "localhost", port),
+				proc.System.Listeners(port))
 		}
 	}
 }

@@ -23,9 +23,21 @@ func TestWritableHierarchy(t *testing.T) {
 		want        hierarchy
 		says        string // of the error
 	}{
-		{"unified", "29 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:4 - cgroup2 cgroup2 rw,nsdelegate\n", hierarchy{"/sys/fs/cgroup", "/"}, ""},
-		{"hybrid", v1 + "36 31 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n", hierarchy{"/sys/fs/cgroup/unified", "/"}, ""},
-		{"part of it", "36 31 0:31 /machine/a\\040b /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", hierarchy{"/sys/fs/cgroup", "/machine/a b"}, ""},
+		{
+			"unified", "29 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
+			hierarchy{"/sys/fs/cgroup", "/"},
+			"",
+		},
+		{
+			"hybrid", v1 + "36 31 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+			hierarchy{"/sys/fs/cgroup/unified", "/"},
+			"",
+		},
+		{
+			"part of it", "36 31 0:31 /machine/a\\040b /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+			hierarchy{"/sys/fs/cgroup", "/machine/a b"},
+			"",
+		},
 		{"read-only", "36 31 0:31 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup2 rw\n", hierarchy{}, "read-only"},
 		{"version 1 only", v1, hierarchy{}, "not mounted"},
 		{"nonsense", "a b\n - cgroup2\n", hierarchy{}, "not mounted"},
@@ -66,7 +78,8 @@ func newFakeMachine(t *testing.T) fakeMachine {
 	t.Helper()
 	root := t.TempDir()
 	machine := fakeMachine{proc.FS(filepath.Join(root, "proc")), filepath.Join(root, "cgroup", "own")}
-	machine.write(t, filepath.Join(string(machine.procfs), "self/mountinfo"), "36 31 0:31 / "+filepath.Dir(machine.own)+" rw - cgroup2 cgroup2 rw\n")
+	machine.write(t, filepath.Join(string(machine.procfs), "self/mountinfo"), "36 31 0:31 / "+filepath.Dir(machine.own)+
+		" rw - cgroup2 cgroup2 rw\n")
 	machine.write(t, filepath.Join(string(machine.procfs), "self/cgroup"), "0::/own\n")
 	machine.write(t, filepath.Join(machine.own, "cgroup.type"), "domain\n")
 	machine.write(t, filepath.Join(machine.own, "cgroup.procs"), "")
@@ -91,18 +104,24 @@ func TestNewCgroupRefusals(t *testing.T) {
 		spoil func(*testing.T, fakeMachine)
 		says  string
 	}{
-		{"threaded", func(t *testing.T, b fakeMachine) { b.write(t, filepath.Join(b.own, "cgroup.type"), "threaded\n") }, "threaded"},
+		{"threaded", func(t *testing.T, b fakeMachine) {
+			b.write(t, filepath.Join(b.own, "cgroup.type"), "threaded\n")
+		}, "threaded"},
 		{"not delegated", func(t *testing.T, b fakeMachine) {
 			// Root may write everywhere, but for a folder.
-			if err := errors.Join(os.Remove(filepath.Join(b.own, "cgroup.procs")), os.Mkdir(filepath.Join(b.own, "cgroup.procs"), 0o755)); err != nil {
+			if err := errors.Join(os.Remove(filepath.Join(b.own, "cgroup.procs")),
+				os.Mkdir(filepath.Join(b.own, "cgroup.procs"), 0o755)); err != nil {
 				t.Fatal(err)
 			}
 		}, "delegated"},
-		{"version 1", func(t *testing.T, b fakeMachine) { b.write(t, filepath.Join(string(b.procfs), "self/mountinfo"), "") }, "not mounted"},
+		{"version 1", func(t *testing.T, b fakeMachine) {
+			b.write(t, filepath.Join(string(b.procfs), "self/mountinfo"), "")
+		}, "not mounted"},
 		{"elsewhere", func(t *testing.T, b fakeMachine) {
 			b.write(t, filepath.Join(string(b.procfs), "self/cgroup"), "1:cpu:/\n")
 		}, "not below"},
-		{"no such thing", func(t *testing.T, b fakeMachine) {}, "is not a cgroup"}, // the new folder stays empty: it is a plain one
+		// the new folder stays empty: it is a plain one
+		{"no such thing", func(t *testing.T, b fakeMachine) {}, "is not a cgroup"},
 	} {
 		machine := newFakeMachine(t)
 		c.spoil(t, machine)
@@ -130,7 +149,10 @@ func TestCgroupReads(t *testing.T) {
 	if got := group.pids(); !slices.Equal(got, []int{12, 13, 14}) {
 		t.Errorf("pids() = %v, want those of the group and below", got)
 	}
-	for path, want := range map[string]bool{"/bench-x": true, "/bench-x/below": true, "/bench-xy": false, "/": false, "": false} {
+	for path, want := range map[string]bool{
+		"/bench-x": true, "/bench-x/below": true, "/bench-xy": false,
+		"/": false, "": false,
+	} {
 		if got := group.holds(path); got != want {
 			t.Errorf("holds(%q) = %v, want %v", path, got, want)
 		}
@@ -173,7 +195,10 @@ func needCgroups(t *testing.T) {
 func TestCgroupHoldsWhatEscapes(t *testing.T) {
 	t.Parallel()
 	needCgroups(t)
-	escaping := fakeengine.Child{Daemon: true, Session: true, Clobber: true, ClearEnv: true, IgnoreTerm: true, Name: "kworker/0:1"}
+	escaping := fakeengine.Child{
+		Daemon: true, Session: true, Clobber: true, ClearEnv: true, IgnoreTerm: true,
+		Name: "kworker/0:1",
+	}
 	p := start(t, fakeengine.Config{Children: []fakeengine.Child{escaping}})
 	if p.CgroupError() != nil || p.Info().Cgroup == "" {
 		t.Fatalf("CgroupError() = %v, group %q, want a group", p.CgroupError(), p.Info().Cgroup)

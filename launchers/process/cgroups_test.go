@@ -13,10 +13,14 @@ func TestRunCgroups(t *testing.T) {
 	t.Parallel()
 	machine := newFakeMachine(t)
 	mount := filepath.Dir(machine.own)
-	for _, folder := range []string{"bench-run.1", "user/bench-run.2/inner", "bench-running.1", "bench-run", "run.3", "bench-other.1"} {
+	for _, folder := range []string{
+		"bench-run.1", "user/bench-run.2/inner", "bench-running.1", "bench-run", "run.3",
+		"bench-other.1",
+	} {
 		machine.write(t, filepath.Join(mount, folder, "cgroup.procs"), "")
 	}
-	if got, want := runCgroups(machine.procfs, cookie{"run", true}).String(), "/bench-run, /bench-run.1, /user/bench-run.2"; got != want {
+	if got, want := runCgroups(machine.procfs, cookie{"run", true}).String(),
+		"/bench-run, /bench-run.1, /user/bench-run.2"; got != want {
 		t.Errorf("runCgroups(run) = %s, want %s", got, want)
 	}
 	if got := runCgroups(machine.procfs, cookie{"", true}); len(got) != 0 {
@@ -29,7 +33,10 @@ func TestRunCgroups(t *testing.T) {
 func TestFindRunByGroup(t *testing.T) {
 	t.Parallel()
 	needCgroups(t)
-	noted := orphan(t, fakeengine.Config{Children: []fakeengine.Child{{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}}}, true)
+	noted := orphan(t, fakeengine.Config{Children: []fakeengine.Child{{
+		Session: true, Daemon: true, ClearEnv: true,
+		IgnoreTerm: true,
+	}}}, true)
 	await(t, "the leader's end by its death signal", func() bool { return !alive(noted.PID) })
 	run := strings.TrimSuffix(noted.Cookie, ".1")
 	r, err := FindRun(run)

@@ -117,7 +117,8 @@ func carriers(t *testing.T, p *Process) int {
 
 func TestStop(t *testing.T) {
 	t.Parallel()
-	group, session, daemon := fakeengine.Child{Group: true}, fakeengine.Child{Session: true}, fakeengine.Child{Daemon: true, Session: true}
+	group, session, daemon := fakeengine.Child{Group: true}, fakeengine.Child{Session: true},
+		fakeengine.Child{Daemon: true, Session: true}
 	stubborn := fakeengine.Child{IgnoreTerm: true}
 	cases := []struct {
 		name    string
@@ -131,10 +132,34 @@ func TestStop(t *testing.T) {
 		{"alone", fakeengine.Config{}, 5 * time.Second, 1, 0, []string{"TERM"}, 0},
 		{"exit code", fakeengine.Config{TermCode: 7}, 5 * time.Second, 1, 7, []string{"TERM"}, 0},
 		{"drains", fakeengine.Config{Drain: 200 * time.Millisecond}, 5 * time.Second, 1, 0, []string{"TERM"}, 0},
-		{"ignores TERM", fakeengine.Config{IgnoreTerm: true}, 100 * time.Millisecond, 1, 137, []string{"TERM", "KILL"}, 0},
-		{"plain child", fakeengine.Config{Children: []fakeengine.Child{{}}}, 5 * time.Second, 2, 0, []string{"TERM"}, 1},
-		{"child in its own group", fakeengine.Config{Children: []fakeengine.Child{group}}, 5 * time.Second, 2, 0, []string{"TERM"}, 1},
-		{"child in its own session", fakeengine.Config{Children: []fakeengine.Child{session}}, 5 * time.Second, 2, 0, []string{"TERM"}, 1},
+		{
+			"ignores TERM",
+			fakeengine.Config{IgnoreTerm: true},
+			100 * time.Millisecond, 1, 137,
+			[]string{"TERM", "KILL"},
+			0,
+		},
+		{
+			"plain child",
+			fakeengine.Config{Children: []fakeengine.Child{{}}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM"},
+			1,
+		},
+		{
+			"child in its own group",
+			fakeengine.Config{Children: []fakeengine.Child{group}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM"},
+			1,
+		},
+		{
+			"child in its own session",
+			fakeengine.Config{Children: []fakeengine.Child{session}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM"},
+			1,
+		},
 		{"daemon", fakeengine.Config{Children: []fakeengine.Child{daemon}}, 5 * time.Second, 2, 0, []string{"TERM"}, 1},
 		{
 			"session child without environment",
@@ -209,7 +234,11 @@ func TestStopAfterLeaderDied(t *testing.T) {
 	}{{"killed from outside", syscall.SIGKILL, 137}, {"ended", syscall.SIGTERM, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, fakeengine.Config{Children: []fakeengine.Child{{}, {Session: true}, {Daemon: true, Session: true}}})
+			p := start(t, fakeengine.Config{Children: []fakeengine.Child{
+				{},
+				{Session: true},
+				{Daemon: true, Session: true},
+			}})
 			if size := treeSize(t, p); size != 4 {
 				t.Fatalf("Tree() has %d processes, want 4", size)
 			}
@@ -245,7 +274,10 @@ func TestHurryCutsGraceShort(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, fakeengine.Config{IgnoreTerm: true, Children: []fakeengine.Child{{Session: true, IgnoreTerm: true}}})
+			p := start(t, fakeengine.Config{
+				IgnoreTerm: true,
+				Children:   []fakeengine.Child{{Session: true, IgnoreTerm: true}},
+			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			time.AfterFunc(50*time.Millisecond, func() { c.killNow(p, cancel) })
@@ -304,12 +336,20 @@ func TestStartErrors(t *testing.T) {
 	}{
 		{"no argv", Config{LogPath: log}, false},
 		{"empty name", Config{Argv: []string{""}, LogPath: log}, true},
-		{"not in PATH", Config{Argv: []string{"no-such-engine"}, Env: []string{"PATH=/bin:/usr/bin"}, LogPath: log}, true},
+		{
+			"not in PATH",
+			Config{Argv: []string{"no-such-engine"}, Env: []string{"PATH=/bin:/usr/bin"}, LogPath: log},
+			true,
+		},
 		{"PATH is the child's", Config{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}, LogPath: log}, true},
 		{"no such file", Config{Argv: []string{"./none"}, Dir: dir, LogPath: log}, true},
 		{"folder", Config{Argv: []string{dir}, LogPath: log}, true},
 		{"not executable", Config{Argv: []string{write("plain", "", 0o644)}, LogPath: log}, true},
-		{"interpreter missing", Config{Argv: []string{write("script", "#!/no/such/python\n", 0o755)}, LogPath: log}, true},
+		{
+			"interpreter missing",
+			Config{Argv: []string{write("script", "#!/no/such/python\n", 0o755)}, LogPath: log},
+			true,
+		},
 		{"not a program", Config{Argv: []string{write("garbage", "\x00\x01", 0o755)}, LogPath: log}, true},
 		{"log cannot be made", Config{Argv: []string{"/bin/true"}, LogPath: filepath.Join(dir, "none", "log")}, false},
 	} {
@@ -372,7 +412,8 @@ func TestStopSparesLongerCookie(t *testing.T) {
 	t.Parallel()
 	server := start(t, fakeengine.Config{})
 	hook, err := Start(Config{
-		Argv: []string{"/bin/sh", "-c", "exit 0"}, LogPath: filepath.Join(t.TempDir(), "log"), Cookie: server.Info().Cookie[:10],
+		Argv: []string{"/bin/sh", "-c", "exit 0"}, LogPath: filepath.Join(t.TempDir(), "log"),
+		Cookie: server.Info().Cookie[:10],
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,11 @@ func TestRemainsOfKilledProgram(t *testing.T) {
 		{"leader listens", fakeengine.Config{}, false, 0, false, false},
 		{"leader listens, children do not", fakeengine.Config{Children: tree}, false, 4, false, true},
 		{"leader does not listen", fakeengine.Config{IgnoreTerm: true, Children: tree[:3]}, false, 4, true, true},
-		{"in a group", fakeengine.Config{Children: []fakeengine.Child{{Session: true, Daemon: true, ClearEnv: true}}}, true, 1, false, false},
+		{
+			"in a group",
+			fakeengine.Config{Children: []fakeengine.Child{{Session: true, Daemon: true, ClearEnv: true}}},
+			true, 1, false, false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -168,11 +172,19 @@ func TestFindTakesNoStranger(t *testing.T) {
 	}{
 		{"as noted", func() results.Process { return noted }, 2, ""},
 		{"another cookie: by pid, start time and descent", func() results.Process { return other }, 2, ""},
-		{"pid given out again", func() results.Process { p := other; p.StartTime--; p.Session = 0; return p }, 0, "has been reused"},
-		{"session given out again", func() results.Process { p := other; p.PID, p.StartTime = 0, 0; return p }, 0, "lacks the run's cookie"},
+		{
+			"pid given out again", func() results.Process { p := other; p.StartTime--; p.Session = 0; return p }, 0,
+			"has been reused",
+		},
+		{
+			"session given out again", func() results.Process { p := other; p.PID, p.StartTime = 0, 0; return p }, 0,
+			"lacks the run's cookie",
+		},
 		{"after a reboot", func() results.Process { p := other; p.BootID = "another"; return p }, 0, ""},
 		{"before the spawn was noted", func() results.Process { return results.Process{Cookie: noted.Cookie} }, 2, ""},
-		{"the run's cookie alone", func() results.Process { return results.Process{Cookie: strings.TrimSuffix(noted.Cookie, ".1")} }, 0, ""},
+		{"the run's cookie alone", func() results.Process {
+			return results.Process{Cookie: strings.TrimSuffix(noted.Cookie, ".1")}
+		}, 0, ""},
 		{"a part of the cookie", func() results.Process { return results.Process{Cookie: noted.Cookie[:5]} }, 0, ""},
 		{"nothing", func() results.Process { return results.Process{} }, 0, ""},
 	} {
@@ -208,7 +220,8 @@ func stoneProc(t *testing.T, state string, threads int) (proc.FS, proc.Process) 
 	t.Helper()
 	const pid = 1 << 23
 	root := t.TempDir()
-	stat := fmt.Sprintf("%d (VLLM::Worker_TP0) %s 1 %d %d 0 -1 0 0 0 0 0 7 5 0 0 20 0 %d 0 1000 0 0\n", pid, state, pid, pid, threads)
+	stat := fmt.Sprintf("%d (VLLM::Worker_TP0) %s 1 %d %d 0 -1 0 0 0 0 0 7 5 0 0 20 0 %d 0 1000 0 0\n", pid, state,
+		pid, pid, threads)
 	folder := filepath.Join(root, strconv.Itoa(pid))
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -241,14 +254,18 @@ func TestUnkillable(t *testing.T) {
 	} {
 		procfs, p := stoneProc(t, c.state, c.threads)
 		synctest.Test(t, func(t *testing.T) {
-			remains, err := find(procfs, os.Geteuid(), results.Process{PID: p.PID, StartTime: p.StartTime, Session: p.PID}, false)
+			remains, err := find(procfs, os.Geteuid(), results.Process{
+				PID: p.PID, StartTime: p.StartTime,
+				Session: p.PID,
+			}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
 			proof, err := remains.End(t.Context(), time.Minute)
 			if (err == nil) != c.gone || proof.PIDsGone != c.gone || len(proof.Unkillable) != c.stuck {
-				t.Errorf("state %s, %d threads: End() = %+v, %v, want gone %v, %d unkillable", c.state, c.threads, proof, err, c.gone, c.stuck)
+				t.Errorf("state %s, %d threads: End() = %+v, %v, want gone %v, %d unkillable", c.state, c.threads,
+					proof, err, c.gone, c.stuck)
 			}
 			if err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("state %s: End() = %v, want it to say %q", c.state, err, c.says)

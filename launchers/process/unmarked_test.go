@@ -28,10 +28,14 @@ func TestUnmarked(t *testing.T) {
 	for i := range members {
 		members[i].StartTime--
 	}
-	if r, err := Find(results.Process{BootID: proc.System.BootID(), Members: members}); err != nil || len(r.Procs()) != 0 {
+	if r, err := Find(results.Process{BootID: proc.System.BootID(), Members: members}); err != nil ||
+		len(r.Procs()) != 0 {
 		t.Errorf("Find() of pids that were given out again has %v, %v, want none", r.Procs(), err)
 	}
-	if grouped := start(t, fakeengine.Config{Children: []fakeengine.Child{{Session: true, ClearEnv: true}}}); grouped.CgroupError() == nil && len(grouped.Unmarked()) != 0 {
+	if grouped := start(t, fakeengine.Config{Children: []fakeengine.Child{{
+		Session:  true,
+		ClearEnv: true,
+	}}}); grouped.CgroupError() == nil && len(grouped.Unmarked()) != 0 {
 		t.Errorf("Unmarked() in a control group = %v, want none", grouped.Unmarked())
 	}
 }

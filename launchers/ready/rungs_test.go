@@ -54,37 +54,68 @@ func TestLadder(t *testing.T) {
 		class   results.FailureClass // "": it becomes ready
 		says    string
 	}{
-		"a list":                   {"external", map[string]string{"GET /v1/models": list, "POST /v1/completions": token}, "", ""},
-		"no list":                  {"external", map[string]string{"POST /v1/completions": token}, "", ""},
-		"an empty list":            {"external", map[string]string{"GET /v1/models": `{"data":[]}`, "POST /v1/completions": token}, "", ""},
-		"an empty list of vLLM":    {"vllm", map[string]string{"GET /v1/models": `{"object":"list","data":[]}`, "POST /v1/completions": token}, "", ""},
-		"a list that is no JSON":   {"external", map[string]string{"GET /v1/models": "<html>", "POST /v1/completions": token}, "", ""},
-		"a list that breaks":       {"external", map[string]string{"GET /v1/models": "500 no cache", "POST /v1/completions": token}, "", ""},
-		"a gateway without a list": {"external", map[string]string{"GET /v1/models": "400 no such route", "POST /v1/completions": token}, "", ""},
+		"a list": {"external", map[string]string{
+			"GET /v1/models":       list,
+			"POST /v1/completions": token,
+		}, "", ""},
+		"no list": {"external", map[string]string{"POST /v1/completions": token}, "", ""},
+		"an empty list": {"external", map[string]string{
+			"GET /v1/models":       `{"data":[]}`,
+			"POST /v1/completions": token,
+		}, "", ""},
+		"an empty list of vLLM": {"vllm", map[string]string{
+			"GET /v1/models":       `{"object":"list","data":[]}`,
+			"POST /v1/completions": token,
+		}, "", ""},
+		"a list that is no JSON": {"external", map[string]string{
+			"GET /v1/models":       "<html>",
+			"POST /v1/completions": token,
+		}, "", ""},
+		"a list that breaks": {"external", map[string]string{
+			"GET /v1/models":       "500 no cache",
+			"POST /v1/completions": token,
+		}, "", ""},
+		"a gateway without a list": {"external", map[string]string{
+			"GET /v1/models":       "400 no such route",
+			"POST /v1/completions": token,
+		}, "", ""},
 		"a gateway's refusal": {
-			"external", map[string]string{"GET /v1/models": list, "POST /v1/completions": `400 {"error":"tenant is missing"}`}, results.FailHTTP, "tenant is missing",
+			"external", map[string]string{
+				"GET /v1/models":       list,
+				"POST /v1/completions": `400 {"error":"tenant is missing"}`,
+			}, results.FailHTTP, "tenant is missing",
 		},
 		"a gateway's key": {
 			"external", map[string]string{"GET /v1/models": `401 {"error":"no key"}`}, results.FailAuth, "no key",
 		},
-		"not that kind of server": {"vllm", map[string]string{"POST /v1/completions": token}, results.FailProtocol, "not a vllm server"},
+		"not that kind of server": {
+			"vllm",
+			map[string]string{"POST /v1/completions": token},
+			results.FailProtocol,
+			"not a vllm server",
+		},
 		"Ollama's own API": {
 			"external", map[string]string{"POST /api/generate": `{"model":"m","response":"a","done":false}`}, "", "",
 		},
 		"Ollama cannot load its model": {
 			"ollama",
-			map[string]string{"GET /v1/models": `{"data":[{"id":"m:latest"}]}`, "POST /v1/completions": `500 {"error":"llama runner process has terminated"}`},
+			map[string]string{
+				"GET /v1/models":       `{"data":[{"id":"m:latest"}]}`,
+				"POST /v1/completions": `500 {"error":"llama runner process has terminated"}`,
+			},
 			results.FailHTTP, "llama runner process has terminated",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind, _ := engines.Lookup(c.kind)
-			failure, asked := climb(t, kind, recipe.Spec{Model: "m", Headers: map[string]string{"X-Tenant": "blue"}}, c.answers)
+			failure, asked := climb(t, kind, recipe.Spec{Model: "m", Headers: map[string]string{"X-Tenant": "blue"}},
+				c.answers)
 			switch {
 			case c.class == "" && failure != nil:
 				t.Errorf("Climb() = %v, want ready", failure)
-			case c.class != "" && (failure == nil || failure.Class != c.class || !strings.Contains(failure.Message, c.says)):
+			case c.class != "" && (failure == nil || failure.Class != c.class ||
+				!strings.Contains(failure.Message, c.says)):
 				t.Errorf("Climb() = %v, want %s with %q", failure, c.class, c.says)
 			}
 			for _, request := range asked {

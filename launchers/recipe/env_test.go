@@ -10,8 +10,10 @@ import (
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	inherited := []string{
-		"PATH=/bin", "HOME=/root", "LLAMA_ARG_CTX_SIZE=1", "VLLM_USE_V1=0", "VLLM_KEEP=1", "MASTER_ADDR=x", "RANK=0", "WORLD_SIZE=8",
-		"http_proxy=p", "HTTPS_PROXY=p", "no_proxy=q", "BENCH_COOKIE=outer", "GONE=1", "ROCR_VISIBLE_DEVICES=0", "NO_COLOR=0",
+		"PATH=/bin", "HOME=/root", "LLAMA_ARG_CTX_SIZE=1", "VLLM_USE_V1=0", "VLLM_KEEP=1", "MASTER_ADDR=x", "RANK=0",
+		"WORLD_SIZE=8",
+		"http_proxy=p", "HTTPS_PROXY=p", "no_proxy=q", "BENCH_COOKIE=outer", "GONE=1",
+		"ROCR_VISIBLE_DEVICES=0", "NO_COLOR=0",
 	}
 	spec := Spec{Env: map[string]string{"VLLM_KEEP": "2", "HTTPS_PROXY": "mine"}, Unset: []string{"GONE", "SPT_NOENV"}}
 	command := Command{Env: map[string]string{"HIP_VISIBLE_DEVICES": "0,1"}, Unset: []string{"ROCR_*"}}
@@ -48,7 +50,10 @@ func TestRedactor(t *testing.T) {
 
 // A variable that the user wants to keep is kept, and recorded.
 func TestEnvironmentKeepsWhatIsWanted(t *testing.T) {
-	inherited := []string{"HTTPS_PROXY=http://me:word@proxy:3128", "VLLM_LOGGING_LEVEL=DEBUG", "VLLM_OTHER=1", "HOME=/h"}
+	inherited := []string{
+		"HTTPS_PROXY=http://me:word@proxy:3128", "VLLM_LOGGING_LEVEL=DEBUG",
+		"VLLM_OTHER=1", "HOME=/h",
+	}
 	spec := Spec{Inherit: []string{"HTTPS_PROXY", "VLLM_LOGGING_LEVEL", "NOT_THERE"}, Env: map[string]string{"A": "1"}}
 	command, err := Assemble(spec, []string{"prog"}, nil, "VLLM_LOGGING_LEVEL")
 	if err != nil {
@@ -61,7 +66,8 @@ func TestEnvironmentKeepsWhatIsWanted(t *testing.T) {
 		}
 	}
 	if slices.Contains(env, "VLLM_OTHER=1") || set["HTTPS_PROXY"] != "***" || set["VLLM_LOGGING_LEVEL"] != "DEBUG" {
-		t.Errorf("environment = %q, recorded %v, want no VLLM_OTHER, and the proxy on record without its password", env, set)
+		t.Errorf("environment = %q, recorded %v, want no VLLM_OTHER, and the proxy on record without its password", env,
+			set)
 	}
 	if dropped := Dropped(inherited, spec, command); !slices.Equal(dropped, []string{"VLLM_OTHER"}) {
 		t.Errorf("Dropped() = %q, want VLLM_OTHER alone", dropped)

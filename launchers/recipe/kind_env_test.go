@@ -15,10 +15,28 @@ func TestVisibility(t *testing.T) {
 		unset  []string
 	}{
 		{"not assigned", nil, "amd", nil, nil},
-		{"amd", []int{2, 3}, "amd", map[string]string{"HIP_VISIBLE_DEVICES": "2,3"}, []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}},
-		{"nvidia", []int{0}, "nvidia", map[string]string{"CUDA_VISIBLE_DEVICES": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, []string{"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}},
-		{"unknown vendor", []int{1, 0}, "", map[string]string{"CUDA_VISIBLE_DEVICES": "1,0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, []string{"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}},
-		{"none at all", []int{}, "amd", map[string]string{"HIP_VISIBLE_DEVICES": "-1"}, []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}},
+		{"amd", []int{2, 3}, "amd", map[string]string{"HIP_VISIBLE_DEVICES": "2,3"}, []string{
+			"CUDA_VISIBLE_DEVICES",
+			"ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+		}},
+		{"nvidia", []int{0}, "nvidia", map[string]string{
+			"CUDA_VISIBLE_DEVICES": "0",
+			"CUDA_DEVICE_ORDER":    "PCI_BUS_ID",
+		}, []string{
+			"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+			"GPU_DEVICE_ORDINAL",
+		}},
+		{"unknown vendor", []int{1, 0}, "", map[string]string{
+			"CUDA_VISIBLE_DEVICES": "1,0",
+			"CUDA_DEVICE_ORDER":    "PCI_BUS_ID",
+		}, []string{
+			"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+			"GPU_DEVICE_ORDINAL",
+		}},
+		{"none at all", []int{}, "amd", map[string]string{"HIP_VISIBLE_DEVICES": "-1"}, []string{
+			"CUDA_VISIBLE_DEVICES",
+			"ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+		}},
 	}
 	for _, test := range tests {
 		set, unset, err := visibility(Spec{GPUs: test.gpus, Vendor: test.vendor})

@@ -26,9 +26,17 @@ func TestPlace(t *testing.T) {
 		{"some are left", 2, 1, nil, 8, [][]int{{0, 1}}, "", ""},
 		{"order of the list", 1, 2, []int{5, 2, 7}, 8, [][]int{{5}, {2}}, "", ""},
 		{"visibility left alone", 0, 3, nil, 0, [][]int{nil, nil, nil}, "", ""},
-		{"too few", 4, 2, nil, 4, nil, results.FailNoGPU, "needs 8 GPUs (4 for each of 2 replicas), this machine has 4 (0 to 3)"},
+		{
+			"too few", 4, 2, nil, 4, nil, results.FailNoGPU,
+			"needs 8 GPUs (4 for each of 2 replicas), this machine has 4 (0 to 3)",
+		},
 		{"none", 1, 1, nil, 0, nil, results.FailNoGPU, "needs 1 GPU, none detected"},
-		{"short list", 4, 1, []int{0, 1}, 8, nil, results.FailNoGPU, "needs 4 GPUs, gpus: allows 2 [0 1] and this machine has 8 (0 to 7)"},
+		{
+			"short list", 4, 1,
+			[]int{0, 1},
+			8, nil, results.FailNoGPU,
+			"needs 4 GPUs, gpus: allows 2 [0 1] and this machine has 8 (0 to 7)",
+		},
 		{"empty list", 1, 1, []int{}, 8, nil, results.FailNoGPU, "allows 0"},
 		{"not there", 1, 1, []int{8}, 8, nil, results.FailNoGPU, "there is no GPU 8: this machine has 8 (0 to 7)"},
 		{"negative", 1, 1, []int{-1}, 8, nil, results.FailNoGPU, "there is no GPU -1"},
@@ -45,7 +53,8 @@ func TestPlace(t *testing.T) {
 		switch {
 		case test.class == "" && err != nil:
 			t.Errorf("%s: Place: %v", test.name, err)
-		case test.class != "" && (!errors.As(err, &failure) || failure.Class != test.class || !strings.Contains(failure.Message, test.message)):
+		case test.class != "" && (!errors.As(err, &failure) || failure.Class != test.class ||
+			!strings.Contains(failure.Message, test.message)):
 			t.Errorf("%s: Place error = %v, want class %s with %q", test.name, err, test.class, test.message)
 		}
 	}

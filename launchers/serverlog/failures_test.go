@@ -20,19 +20,25 @@ func TestFailuresOfVllm(t *testing.T) {
 		says  string
 	}{
 		"memory of the GPU": {
-			trace + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity of " +
+			trace +
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total " +
+				"capacity of " +
 				"79.11 GiB" + coreGone, results.FailOutOfMemory, "Tried to allocate 224.00 MiB",
 		},
 		"memory at the sampler's warm-up": {
-			trace + "RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests." + coreGone,
+			trace + "RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests." +
+				coreGone,
 			results.FailOutOfMemory, "warming up sampler",
 		},
 		"memory of others": {
-			trace + "ValueError: Free memory on device cuda:0 (3.25/23.43 GiB) on startup is less than desired GPU memory " +
+			trace +
+				"ValueError: Free memory on device cuda:0 (3.25/23.43 GiB) on startup is less than desired GPU memory " +
 				"utilization (0.96, 22.49 GiB)." + coreGone, results.FailStillHeld, "3.25/23.43 GiB",
 		},
 		"memory of the host": {
-			trace + "RuntimeError: [enforce fail at alloc_cpu.cpp:118] DefaultCPUAllocator: can't allocate memory: you tried to " +
+			trace +
+				"RuntimeError: [enforce fail at alloc_cpu.cpp:118] DefaultCPUAllocator: can't allocate memory: you " +
+				"tried to " +
 				"allocate 9 bytes." + coreGone, results.FailOutOfMemory, "can't allocate memory",
 		},
 		"port of ZMQ": {
@@ -44,29 +50,37 @@ func TestFailuresOfVllm(t *testing.T) {
 			results.FailBadRecipe, "correct chat-template",
 		},
 		"gated model": {
-			trace + "huggingface_hub.errors.GatedRepoError: 401 Client Error. (Request ID: Root=1)\n\nCannot access gated repo " +
+			trace +
+				"huggingface_hub.errors.GatedRepoError: 401 Client Error. (Request ID: Root=1)\n\n" +
+				"Cannot access gated repo " +
 				"for url https://huggingface.co/m.\nOSError: You are trying to access a gated repo.",
 			results.FailGated, "set HF_TOKEN",
 		},
 		"terms not accepted": {
-			trace + "OSError: You are trying to access a gated repo.\nMake sure to have access to it.", results.FailGated, "HF_TOKEN",
+			trace + "OSError: You are trying to access a gated repo.\nMake sure to have access to it.",
+			results.FailGated, "HF_TOKEN",
 		},
 		"no such model": {
 			trace + "huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1)\n" +
-				"Repository Not Found for url: https://huggingface.co/api/models/nope.", results.FailModel, "check the name",
+				"Repository Not Found for url: https://huggingface.co/api/models/nope.", results.FailModel,
+			"check the name",
 		},
 		"no network": {
-			trace + "httpx.ConnectError: [Errno -2] Name or service not known", results.FailDownload, "Name or service not known",
+			trace + "httpx.ConnectError: [Errno -2] Name or service not known", results.FailDownload,
+			"Name or service not known",
 		},
 		"the hub's error": {
-			trace + "huggingface_hub.errors.HfHubHTTPError: 504 Server Error: Gateway Time-out", results.FailDownload, "504",
+			trace + "huggingface_hub.errors.HfHubHTTPError: 504 Server Error: Gateway Time-out",
+			results.FailDownload, "504",
 		},
 		"no tokenizer": {
-			trace + "OSError: Can't load tokenizer for '/models/m'. If you were trying to load it from the hub, make sure",
+			trace +
+				"OSError: Can't load tokenizer for '/models/m'. If you were trying to load it from the hub, make sure",
 			results.FailModel, "Can't load tokenizer for '/models/m'",
 		},
 		"no weights": {
-			trace + "RuntimeError: Cannot find any model weights with `/models/m`" + coreGone, results.FailModel, "/models/m",
+			trace + "RuntimeError: Cannot find any model weights with `/models/m`" + coreGone,
+			results.FailModel, "/models/m",
 		},
 		"broken weights": {
 			trace + "safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge" + coreGone,
@@ -77,67 +91,89 @@ func TestFailuresOfVllm(t *testing.T) {
 			results.FailModel, "'model.q'",
 		},
 		"no kind of model": {
-			trace + "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n  Value error, Unrecognized " +
-				"model in /m. Should have a `model_type` key [type=value_error, input_value=ArgsKwargs(()), input_type=ArgsKwargs]",
+			trace +
+				"pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n" +
+				"  Value error, Unrecognized " +
+				"model in /m. Should have a `model_type` key [type=value_error, input_value=ArgsKwargs(()), " +
+				"input_type=ArgsKwargs]",
 			results.FailModel, "Unrecognized model in /m",
 		},
 		"architecture": {
-			trace + "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n  Value error, Model " +
+			trace +
+				"pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n" +
+				"  Value error, Model " +
 				"architectures ['FooForCausalLM'] are not supported for now. Supported architectures: dict_keys(['A'])",
 			results.FailModel, "['FooForCausalLM']",
 		},
 		"code of the model": {
-			trace + "ValueError: The repository /m contains custom code which must be executed to correctly load the model.\n" +
+			trace +
+				"ValueError: The repository /m contains custom code which must be executed to correctly load the " +
+				"model.\n" +
 				"Please pass the argument `trust_remote_code=True` to allow custom code to be run.",
 			results.FailBadRecipe, "set trust-remote-code: true",
 		},
 		"quantization": {
-			trace + "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n  Value error, Quantization " +
+			trace +
+				"pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n" +
+				"  Value error, Quantization " +
 				"method specified in the model config (fp8) does not match the quantization method specified in the " +
 				"`quantization` argument (awq). [type=value_error, input_value=1, input_type=int]",
 			results.FailBadRecipe, "leave quantization out",
 		},
 		"quantization of an old GPU": {
-			trace + "ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. " +
+			trace +
+				"ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. " +
 				"Current capability: 80." + coreGone, results.FailBadRecipe, "Minimum capability: 89",
 		},
 		"number out of range": {
-			trace + "pydantic_core._pydantic_core.ValidationError: 1 validation error for CacheConfig\ngpu_memory_utilization\n" +
+			trace +
+				"pydantic_core._pydantic_core.ValidationError: 1 validation error for CacheConfig\n" +
+				"gpu_memory_utilization\n" +
 				"  Input should be less than or equal to 1 [type=less_than_equal, input_value=1.5, input_type=float]\n" +
 				"    For further information visit https://errors.pydantic.dev/2.12/v/less_than_equal",
 			results.FailBadRecipe, "gpu_memory_utilization: Input should be less than or equal to 1",
 		},
 		"rank of LoRA": {
-			trace + "ValueError: LoRA rank 64 is greater than max_lora_rank 16." + coreGone, results.FailBadRecipe, "raise max-lora-rank",
+			trace + "ValueError: LoRA rank 64 is greater than max_lora_rank 16." + coreGone, results.FailBadRecipe,
+			"raise max-lora-rank",
 		},
 		"no such LoRA": {
-			trace + "vllm.exceptions.LoRAAdapterNotFoundError: Loading lora ad failed: No adapter found for /models/none",
+			trace +
+				"vllm.exceptions.LoRAAdapterNotFoundError: Loading lora ad failed: No adapter found for /models/none",
 			results.FailModel, "/models/none",
 		},
 		"too few GPUs": {
-			trace + "ValueError: World size (8) is larger than the number of available GPUs (1) in this node.", results.FailNoGPU,
+			trace + "ValueError: World size (8) is larger than the number of available GPUs (1) in this node.",
+			results.FailNoGPU,
 			"World size (8)",
 		},
 		"too few GPUs, seen by a worker": {
-			trace + "torch.AcceleratorError: CUDA error: invalid device ordinal" + coreGone, results.FailNoGPU, "invalid device ordinal",
+			trace + "torch.AcceleratorError: CUDA error: invalid device ordinal" + coreGone, results.FailNoGPU,
+			"invalid device ordinal",
 		},
 		"NCCL": {
-			trace + "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:77, unhandled system error" + coreGone,
+			trace + "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:77, unhandled system error" +
+				coreGone,
 			results.FailGPU, "NCCL error",
 		},
 		"no memory in NCCL": {
-			trace + "h100:7:7 [0] init.cc:1 NCCL WARN Cuda failure 2 'out of memory'" + coreGone, results.FailOutOfMemory, "Cuda failure",
+			trace + "h100:7:7 [0] init.cc:1 NCCL WARN Cuda failure 2 'out of memory'" + coreGone,
+			results.FailOutOfMemory, "Cuda failure",
 		},
 		"shared memory": {
-			trace + "h100:7:7 [0] NCCL WARN Error while creating shared memory segment /dev/shm/nccl-a (size 9637888)" + coreGone,
+			trace + "h100:7:7 [0] NCCL WARN Error while creating shared memory segment /dev/shm/nccl-a (size 9637888)" +
+				coreGone,
 			results.FailSharedMemory, "/dev/shm/nccl-a",
 		},
 		"a worker is killed": {
-			"ERROR 11-28 15:13:46 [multiproc_executor.py:200] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.",
+			"ERROR 11-28 15:13:46 [multiproc_executor.py:200] Worker proc VllmWorker-1 died unexpectedly, shutting " +
+				"down executor.",
 			results.FailEngineDied, "Worker proc VllmWorker-1 died unexpectedly",
 		},
 		"compiler": {
-			trace + "torch._inductor.exc.InductorError: RuntimeError: Failed to find C compiler. Please specify via CC environment " +
+			trace +
+				"torch._inductor.exc.InductorError: RuntimeError: Failed to find C compiler. Please specify via CC " +
+				"environment " +
 				"variable or set triton.knobs.build.impl." + coreGone, results.FailCompile, "enforce-eager",
 		},
 		"shared memory of a kernel": {
@@ -145,14 +181,17 @@ func TestFailuresOfVllm(t *testing.T) {
 			results.FailCompile, "Required: 131072",
 		},
 		"a module": {
-			trace + "ModuleNotFoundError: No module named 'flash_attn'" + coreGone, results.FailFatalLine, "No module named 'flash_attn'",
+			trace + "ModuleNotFoundError: No module named 'flash_attn'" + coreGone, results.FailFatalLine,
+			"No module named 'flash_attn'",
 		},
 		"a library": {
 			trace + "ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
 			results.FailFatalLine, "libcudart.so.12",
 		},
 		"attention backend": {
-			trace + "ValueError: Selected backend AttentionBackendEnum.FLASHMLA is not valid for this configuration. Reason: " +
+			trace +
+				"ValueError: Selected backend AttentionBackendEnum.FLASHMLA is not valid for this configuration. " +
+				"Reason: " +
 				"['head_size not supported']" + coreGone, results.FailBadRecipe, "FLASHMLA",
 		},
 		"value of the environment": {
@@ -160,7 +199,8 @@ func TestFailuresOfVllm(t *testing.T) {
 			results.FailBadRecipe, "VLLM_WORKER_MULTIPROC_METHOD",
 		},
 		"old driver": {
-			trace + "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).", results.FailGPU, "too old",
+			trace + "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
+			results.FailGPU, "too old",
 		},
 		"open files": {trace + "OSError: [Errno 24] Too many open files", results.FailOpenFiles, "ulimit -n"},
 		"full disk":  {trace + "OSError: [Errno 28] No space left on device", results.FailFatalLine, "a disk is full"},
@@ -171,7 +211,8 @@ func TestFailuresOfVllm(t *testing.T) {
 	} {
 		for _, prefix := range []string{
 			"", "(APIServer pid=12) ", "(EngineCore pid=77) ERROR 11-28 14:36:59 [core.py:1186] ",
-			"(Worker_TP1 pid=9) ERROR 11-28 15:13:46 [multiproc_executor.py:966] ", "ERROR 02-17 15:33:29 engine.py:366] ",
+			"(Worker_TP1 pid=9) ERROR 11-28 15:13:46 [multiproc_executor.py:966] ",
+			"ERROR 02-17 15:33:29 engine.py:366] ",
 		} {
 			l := &Log{kind: vllmKind(t)}
 			for line := range strings.SplitSeq(c.log, "\n") {
@@ -189,7 +230,8 @@ func TestFailuresOfVllm(t *testing.T) {
 			}
 			failure := match.Failure(l.Cause())
 			if failure.Class != c.class || !strings.Contains(failure.Message, c.says) {
-				t.Errorf("%s, prefix %q: %s: %s\nwant %s with %q", name, prefix, failure.Class, failure.Message, c.class, c.says)
+				t.Errorf("%s, prefix %q: %s: %s\nwant %s with %q", name, prefix, failure.Class, failure.Message,
+					c.class, c.says)
 			}
 		}
 	}
@@ -201,9 +243,12 @@ func TestRequestErrorsEndNothing(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		`(APIServer pid=1) ValueError: Model "tiny" does not support matryoshka representation`,
-		"(Worker pid=1) ERROR 11-28 15:09:38 [multiproc_executor.py:966] ValueError: LoRA rank 64 is greater than max_lora_rank 16.",
-		"(APIServer pid=1) vllm.exceptions.LoRAAdapterNotFoundError: Loading lora ad3 failed: No adapter found for /models/none",
-		"  Value error, Either prompt or prompt_embeds must be provided [type=value_error, input_value=1, input_type=int]",
+		"(Worker pid=1) ERROR 11-28 15:09:38 [multiproc_executor.py:966] ValueError: LoRA rank 64 is greater than " +
+			"max_lora_rank 16.",
+		"(APIServer pid=1) vllm.exceptions.LoRAAdapterNotFoundError: Loading lora ad3 failed: No adapter found for " +
+			"/models/none",
+		"  Value error, Either prompt or prompt_embeds must be provided [type=value_error, input_value=1, " +
+			"input_type=int]",
 	} {
 		l := &Log{kind: vllmKind(t), serving: true}
 		l.feed([]byte(line + "\n"))
@@ -213,7 +258,8 @@ func TestRequestErrorsEndNothing(t *testing.T) {
 	}
 
 	starting := &Log{kind: vllmKind(t)}
-	starting.feed([]byte("(EngineCore pid=1) INFO [core.py:112] Initializing a V1 LLM engine (v0.22.1) with config: model='m', " +
+	starting.feed([]byte("(EngineCore pid=1) INFO [core.py:112] Initializing a V1 LLM engine (v0.22.1) with config: " +
+		"model='m', " +
 		"trust_remote_code=True, quantization=None\n"))
 	if match := starting.FatalLine(); match != nil {
 		t.Errorf("the line of arguments is taken for fatal: %q", match.line)

@@ -28,7 +28,8 @@ func TestLogFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) DEBUG 01-01 00:00:00 [x.py:1] something of no importance, again and again\n", 1000))
+	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) DEBUG 01-01 00:00:00 [x.py:1] something of no "+
+		"importance, again and again\n", 1000))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	const size = 512 << 20
@@ -90,7 +91,8 @@ func TestLogThatWasCut(t *testing.T) {
 
 func BenchmarkLogFeed(b *testing.B) {
 	kind, _ := engines.Lookup("vllm")
-	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) INFO 01-01 00:00:00 [loggers.py:1] Engine 000: Avg prompt throughput: 1.0 tokens/s, Running: 8 reqs\n", 100))
+	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) INFO 01-01 00:00:00 [loggers.py:1] Engine 000: Avg "+
+		"prompt throughput: 1.0 tokens/s, Running: 8 reqs\n", 100))
 	b.SetBytes(int64(len(block)))
 	l := &Log{kind: kind, found: true, serving: true}
 	for b.Loop() {
@@ -105,12 +107,14 @@ func TestLineMatchersFindSamples(t *testing.T) {
 		m := newMatchers(kind)
 		for i, line := range m.fatal {
 			if line.needles == nil {
-				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name, kind.Fatal[i].Pattern)
+				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name,
+					kind.Fatal[i].Pattern)
 			}
 		}
 		for i, line := range m.milestones {
 			if line.needles == nil {
-				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name, kind.Milestones[i].Pattern)
+				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name,
+					kind.Milestones[i].Pattern)
 			}
 		}
 	}

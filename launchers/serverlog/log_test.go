@@ -53,12 +53,32 @@ func TestLogFindsFatalLine(t *testing.T) {
 	}{
 		{"none", []string{"INFO all is well\n"}, "", ""},
 		{"one", []string{oom + "\n"}, oom, results.FailOutOfMemory},
-		{"coloured", []string{"\x1b[1;31mtorch.OutOf\x1b[0mMemoryError\x1b[K\n"}, "torch.OutOfMemoryError", results.FailOutOfMemory},
-		{"in pieces", []string{"torch.OutOf", "MemoryErr", "or\nnext\n"}, "torch.OutOfMemoryError", results.FailOutOfMemory},
+		{
+			"coloured",
+			[]string{"\x1b[1;31mtorch.OutOf\x1b[0mMemoryError\x1b[K\n"},
+			"torch.OutOfMemoryError",
+			results.FailOutOfMemory,
+		},
+		{
+			"in pieces",
+			[]string{"torch.OutOf", "MemoryErr", "or\nnext\n"},
+			"torch.OutOfMemoryError",
+			results.FailOutOfMemory,
+		},
 		{"after a progress bar", []string{"loading 1%\rloading 2%\r" + oom + "\n"}, oom, results.FailOutOfMemory},
 		{"first is kept", []string{oom + "\nGatedRepoError\n"}, oom, results.FailOutOfMemory},
-		{"cause after the vague line", []string{"EngineCore failed to start.\nTraceback\n", oom + "\n"}, oom, results.FailOutOfMemory},
-		{"vague line alone", []string{"EngineCore failed to start.\n"}, "EngineCore failed to start.", results.FailEngineDied},
+		{
+			"cause after the vague line",
+			[]string{"EngineCore failed to start.\nTraceback\n", oom + "\n"},
+			oom,
+			results.FailOutOfMemory,
+		},
+		{
+			"vague line alone",
+			[]string{"EngineCore failed to start.\n"},
+			"EngineCore failed to start.",
+			results.FailEngineDied,
+		},
 		{"unended line is waited for", []string{oom}, "", ""},
 	} {
 		log, write := follow(t, vllmKind(t), "")
@@ -130,14 +150,18 @@ func TestLogExcerpt(t *testing.T) {
 		},
 		{
 			"a long traceback", slices.Concat(trace[:1], indented(1, 60), trace[1:], numbered(1, 100)),
-			slices.Concat(trace[:1], indented(1, 5), []string{"[...]"}, indented(38, 60), trace[1:], []string{"[...]"}, numbered(51, 100)),
+			slices.Concat(trace[:1], indented(1, 5), []string{"[...]"}, indented(38, 60), trace[1:], []string{"[...]"},
+				numbered(51, 100)),
 		},
 		{
-			"a traceback and a fatal line", slices.Concat(trace, numbered(1, 5), []string{"EngineCore failed to start."}, numbered(6, 100)),
-			slices.Concat(trace, []string{"[...]", "EngineCore failed to start."}, numbered(6, 12), []string{"[...]"}, numbered(51, 100)),
+			"a traceback and a fatal line", slices.Concat(trace, numbered(1, 5),
+				[]string{"EngineCore failed to start."}, numbered(6, 100)),
+			slices.Concat(trace, []string{"[...]", "EngineCore failed to start."}, numbered(6, 12), []string{"[...]"},
+				numbered(51, 100)),
 		},
 		{
-			"the second traceback is not the first", slices.Concat(trace, numbered(1, 5), []string{trace[0], "KeyError: 'later'"}, numbered(6, 100)),
+			"the second traceback is not the first", slices.Concat(trace, numbered(1, 5),
+				[]string{trace[0], "KeyError: 'later'"}, numbered(6, 100)),
 			slices.Concat(trace, []string{"[...]"}, numbered(51, 100)),
 		},
 		{"trouble that reaches the end", slices.Concat(trace, numbered(1, 48)), slices.Concat(trace, numbered(1, 48))},
@@ -207,11 +231,16 @@ func TestLlamaBenchFatalLines(t *testing.T) {
 	}{
 		{"error: invalid parameter for argument: -mmp\nusage: llama-bench [options]", results.FailBadFlag},
 		{"error: invalid range format\nerror: invalid parameter for argument: -p", results.FailBadFlag},
-		{"gguf_init_from_file: failed to open GGUF file 'nope.gguf' (No such file or directory)\nllama_bench: error: failed to load model 'nope.gguf'", results.FailModel},
-		{"llama_model_load: error loading model: tensor 'token_embd.weight' data is not within the file bounds, model is corrupted or incomplete", results.FailModel},
+		{"gguf_init_from_file: failed to open GGUF file 'nope.gguf' (No such file or directory)\n" +
+			"llama_bench: error: failed to load model 'nope.gguf'", results.FailModel},
+		{"llama_model_load: error loading model: tensor 'token_embd.weight' data is not within the file bounds, " +
+			"model is corrupted or incomplete", results.FailModel},
 		{"main: error: failed to load model '/m/a.gguf'", results.FailModel},
 		{"llama_model_load: error loading model: unable to allocate ROCm0 buffer", results.FailOutOfMemory},
-		{"llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", results.FailOutOfMemory},
+		{
+			"llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache",
+			results.FailOutOfMemory,
+		},
 		{"main: error: failed to create context with model '/m/a.gguf'", results.FailOutOfMemory},
 		{"ROCm error: out of memory", results.FailOutOfMemory},
 		{"ROCm error: unspecified launch failure", results.FailGPU},

@@ -30,32 +30,57 @@ func TestStartupLogs(t *testing.T) {
 		want               *results.Startup
 	}{
 		{"vllm", readCapture(t, "startup/vllm-v1.log"), "0.11.0", &results.Startup{
-			Phases:   []results.StartupPhase{{Name: "weights", Seconds: 7.25}, {Name: "compile", Seconds: 21.74}, {Name: "graph-capture", Seconds: 12}, {Name: "init", Seconds: 54.63}},
-			KVTokens: new(int64(447824)), MaxConcurrency: new(54.67), ContextLen: new(int64(8192)), ModelBytes: new(int64(16094208825)),
+			Phases: []results.StartupPhase{
+				{Name: "weights", Seconds: 7.25},
+				{Name: "compile", Seconds: 21.74},
+				{Name: "graph-capture", Seconds: 12},
+				{Name: "init", Seconds: 54.63},
+			},
+			KVTokens: new(int64(447824)), MaxConcurrency: new(54.67), ContextLen: new(int64(8192)),
+			ModelBytes: new(int64(16094208825)),
 			Arguments: map[string]string{
 				"model_tag": "org/m", "max_model_len": "8192", "tensor_parallel_size": "2", "api_key": "['k-secret']",
 				"speculative_config": "{'method': 'ngram', 'num_speculative_tokens': 4}",
 			},
 		}},
 		{"vllm", readCapture(t, "startup/vllm-v0.log"), "0.6.4.post1", &results.Startup{
-			Phases: []results.StartupPhase{{Name: "graph-capture", Seconds: 19}}, KVTokens: new(int64(32000)), MaxConcurrency: new(7.81),
-			ContextLen: new(int64(4096)), ModelBytes: new(int64(9119826182)),
-			Arguments: map[string]string{"subparser": "serve", "model_tag": "org/m", "block_size": "32", "max_num_seqs": "64", "disable_log_requests": "True"},
+			Phases: []results.StartupPhase{{Name: "graph-capture", Seconds: 19}}, KVTokens: new(int64(32000)),
+			MaxConcurrency: new(7.81),
+			ContextLen:     new(int64(4096)), ModelBytes: new(int64(9119826182)),
+			Arguments: map[string]string{
+				"subparser": "serve", "model_tag": "org/m", "block_size": "32",
+				"max_num_seqs": "64", "disable_log_requests": "True",
+			},
 		}},
 		{"sglang", readCapture(t, "startup/sglang.log"), "", &results.Startup{
-			Phases:   []results.StartupPhase{{Name: "weights", Seconds: 12.34}, {Name: "graph-capture", Seconds: 20.01}},
-			KVTokens: new(int64(399000)), Slots: new(int64(2048)), ContextLen: new(int64(131072)), ModelBytes: new(int64(16127602196)),
-			Arguments: map[string]string{"model_path": "org/m", "tp_size": "2", "mem_fraction_static": "0.88", "json": `{"a": 1}`},
+			Phases: []results.StartupPhase{
+				{Name: "weights", Seconds: 12.34},
+				{Name: "graph-capture", Seconds: 20.01},
+			},
+			KVTokens: new(int64(399000)), Slots: new(int64(2048)), ContextLen: new(int64(131072)),
+			ModelBytes: new(int64(16127602196)),
+			Arguments: map[string]string{
+				"model_path": "org/m", "tp_size": "2", "mem_fraction_static": "0.88",
+				"json": `{"a": 1}`,
+			},
 		}},
-		{"tgi", "2025-01-01T00:00:00.000000Z  INFO shard-manager: text_generation_launcher: Shard ready in 12.5s rank=0\nINFO text_generation_router: Setting max batch total tokens to 60000\n", "", &results.Startup{
-			Phases: []results.StartupPhase{{Name: "weights", Seconds: 12.5}}, KVTokens: new(int64(60000)),
-		}},
+		{
+			"tgi",
+			"2025-01-01T00:00:00.000000Z  INFO shard-manager: text_generation_launcher: Shard ready in 12.5s " +
+				"rank=0\nINFO text_generation_router: Setting max batch total tokens to 60000\n", "", &results.Startup{
+				Phases: []results.StartupPhase{{Name: "weights", Seconds: 12.5}}, KVTokens: new(int64(60000)),
+			},
+		},
 		{"llamacpp", readCapture(t, "llama-server/serving-b10587.stderr"), "", &results.Startup{
-			Phases: []results.StartupPhase{{Name: "weights", Seconds: 0.701497}}, Slots: new(int64(2)), ContextLen: new(int64(4096)),
+			Phases: []results.StartupPhase{{Name: "weights", Seconds: 0.701497}}, Slots: new(int64(2)),
+			ContextLen: new(int64(4096)),
 		}},
-		{"ollama", `level=INFO source=server.go:1289 msg="llama runner started in 1.52 seconds"` + "\n", "", &results.Startup{
-			Phases: []results.StartupPhase{{Name: "weights", Seconds: 1.52}},
-		}},
+		{
+			"ollama", `level=INFO source=server.go:1289 msg="llama runner started in 1.52 seconds"` + "\n", "",
+			&results.Startup{
+				Phases: []results.StartupPhase{{Name: "weights", Seconds: 1.52}},
+			},
+		},
 		{"vllm", "nothing of note\n", "", nil},
 	} {
 		got := told(t, c.kind, c.log)
@@ -76,8 +101,14 @@ func TestParsePython(t *testing.T) {
 	}{
 		{"{}", map[string]string{}},
 		{"{'a': 1, 'b': 'x, y', 'c': [1, 2], 'd': None}", map[string]string{"a": "1", "b": "x, y", "c": "[1, 2]"}},
-		{"Namespace(a='it\\'s', b=True, c=<object at 0x1, 2>)", map[string]string{"a": `it\'s`, "b": "True", "c": "<object at 0x1, 2>"}},
-		{"model='org/m', parallel=Config(tp=2, pp=1), x={'y': 'z'}, ", map[string]string{"model": "org/m", "parallel": "Config(tp=2, pp=1)", "x": "{'y': 'z'}"}},
+		{"Namespace(a='it\\'s', b=True, c=<object at 0x1, 2>)", map[string]string{
+			"a": `it\'s`, "b": "True",
+			"c": "<object at 0x1, 2>",
+		}},
+		{"model='org/m', parallel=Config(tp=2, pp=1), x={'y': 'z'}, ", map[string]string{
+			"model":    "org/m",
+			"parallel": "Config(tp=2, pp=1)", "x": "{'y': 'z'}",
+		}},
 		{`a="b=c"`, map[string]string{"a": "b=c"}},
 		{"no pairs at all", map[string]string{}},
 		{"{'unended': 'text", map[string]string{}},

@@ -153,7 +153,8 @@ func TestNoteSeesMappings(t *testing.T) {
 	if noted := use.Note([]int{os.Getpid()}); len(noted) != 1 {
 		t.Errorf("Note() = %v, want the mapped file", noted)
 	}
-	if removed, left := use.Leave(); removed != nil || !strings.Contains(reasons(left), "sem.second: a process has it") {
+	if removed, left := use.Leave(); removed != nil || !strings.Contains(reasons(left),
+		"sem.second: a process has it") {
 		t.Errorf("Leave() = %v, %v, want the mapped file left", removed, left)
 	}
 	if err := syscall.Munmap(pages); err != nil {

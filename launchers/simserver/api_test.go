@@ -15,18 +15,21 @@ import (
 func TestCompletionStream(t *testing.T) {
 	t.Parallel()
 	l := launch(t, fast())
-	r := l.post(t, "/v1/completions", `{"model":"test/Llama-1B","prompt":"hello there world","max_tokens":12,"ignore_eos":true,
+	r := l.post(t, "/v1/completions",
+		`{"model":"test/Llama-1B","prompt":"hello there world","max_tokens":12,"ignore_eos":true,
 		"stream":true,"stream_options":{"include_usage":true},"temperature":0,"return_token_ids":true}`)
 	list, done := chunks(t, r.body)
 	if r.status != 200 || !done || !strings.HasPrefix(r.header.Get("Content-Type"), "text/event-stream") {
-		t.Fatalf("status %d, done %v, type %q, want 200, true and an event stream", r.status, done, r.header.Get("Content-Type"))
+		t.Fatalf("status %d, done %v, type %q, want 200, true and an event stream", r.status, done,
+			r.header.Get("Content-Type"))
 	}
 	if len(list) != 13 {
 		t.Fatalf("stream has %d chunks, want 12 tokens and usage:\n%s", len(list), r.body)
 	}
 	for i, c := range list[:12] {
 		reason := c.Choices[0].FinishReason
-		if c.Object != "text_completion" || c.Choices[0].Text == "" || c.Usage != nil || len(c.Choices[0].TokenIDs) != 1 || (reason != nil) != (i == 11) {
+		if c.Object != "text_completion" || c.Choices[0].Text == "" || c.Usage != nil ||
+			len(c.Choices[0].TokenIDs) != 1 || (reason != nil) != (i == 11) {
 			t.Errorf("chunk %d = %+v, want one token, a finish reason only in the last", i, c)
 		}
 	}
@@ -34,7 +37,8 @@ func TestCompletionStream(t *testing.T) {
 		t.Errorf("finish reason = %v, want length", f)
 	}
 	last := list[12]
-	if len(last.Choices) != 0 || last.Usage == nil || last.Usage.CompletionTokens != 12 || last.Usage.TotalTokens != last.Usage.PromptTokens+12 {
+	if len(last.Choices) != 0 || last.Usage == nil || last.Usage.CompletionTokens != 12 ||
+		last.Usage.TotalTokens != last.Usage.PromptTokens+12 {
 		t.Errorf("last chunk = %+v, want no choices and a usage of 12 tokens", last)
 	}
 	if !strings.Contains(r.body, `"choices":[]`) {
@@ -47,7 +51,8 @@ func TestChatStream(t *testing.T) {
 	l := launch(t, fast())
 	body := `{"model":"test/Llama-1B","messages":[{"role":"system","content":"be brief"},{"role":"user","content":[{"type":"text","text":"hello"}]}],
 		"max_completion_tokens":5,"ignore_eos":true,"stream":true%s}`
-	r := l.post(t, "/v1/chat/completions", fmt.Sprintf(body, `,"stream_options":{"continuous_usage_stats":true,"include_usage":true}`))
+	r := l.post(t, "/v1/chat/completions", fmt.Sprintf(body,
+		`,"stream_options":{"continuous_usage_stats":true,"include_usage":true}`))
 	list, done := chunks(t, r.body)
 	if !done || len(list) != 7 {
 		t.Fatalf("stream has %d chunks, done %v, want role, 5 tokens, usage, done:\n%s", len(list), done, r.body)
@@ -56,7 +61,8 @@ func TestChatStream(t *testing.T) {
 		t.Errorf("first delta = %+v, want the role and empty content", d)
 	}
 	for i, c := range list[1:6] {
-		if c.Object != "chat.completion.chunk" || c.Usage == nil || c.Usage.CompletionTokens != i+1 || c.Choices[0].Delta.Role != nil {
+		if c.Object != "chat.completion.chunk" || c.Usage == nil || c.Usage.CompletionTokens != i+1 ||
+			c.Choices[0].Delta.Role != nil {
 			t.Errorf("chunk %d = %+v, want running usage %d", i+1, c, i+1)
 		}
 	}
@@ -83,11 +89,15 @@ func TestWholeAnswers(t *testing.T) {
 		{"ids", "/v1/completions", `{"prompt":[300,128000,5],"max_tokens":9,"ignore_eos":true}`},
 		{"list of one text", "/v1/completions", `{"prompt":["one two"],"max_tokens":9,"ignore_eos":true}`},
 		{"list of one id list", "/v1/completions", `{"prompt":[[1,2,3]],"max_tokens":9,"ignore_eos":true}`},
-		{"chat", "/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}],"max_tokens":9,"ignore_eos":true,"n":1}`},
+		{
+			"chat", "/v1/chat/completions",
+			`{"messages":[{"role":"user","content":"hi"}],"max_tokens":9,"ignore_eos":true,"n":1}`,
+		},
 	} {
 		r := l.do(t, "POST", c.path, c.body, "X-Request-Id", "r-"+c.name)
 		w := decode[whole](t, r)
-		if r.status != 200 || len(w.Choices) != 1 || w.Choices[0].FinishReason != "length" || w.Usage.CompletionTokens != 9 || !strings.HasSuffix(w.ID, "cmpl-r-"+c.name) {
+		if r.status != 200 || len(w.Choices) != 1 || w.Choices[0].FinishReason != "length" ||
+			w.Usage.CompletionTokens != 9 || !strings.HasSuffix(w.ID, "cmpl-r-"+c.name) {
 			t.Errorf("%s: answer = %d %s, want 200, 9 tokens, length, the request's id", c.name, r.status, r.body)
 		}
 		if (w.Choices[0].Text+w.Choices[0].Message.Content == "") || w.Usage.Details == nil {
@@ -107,7 +117,8 @@ func TestNaturalLengths(t *testing.T) {
 	l := launch(t, cfg)
 	reasons := map[string]int{}
 	for i := range 30 {
-		body := fmt.Sprintf(`{"messages":[{"role":"user","content":"question %d"}],"max_tokens":150,"min_tokens":10,"stream":true,"stream_options":{"include_usage":true}}`, i)
+		body := fmt.Sprintf(
+			`{"messages":[{"role":"user","content":"question %d"}],"max_tokens":150,"min_tokens":10,"stream":true,"stream_options":{"include_usage":true}}`, i)
 		list, _ := chunks(t, l.post(t, "/v1/chat/completions", body).body)
 		again, _ := chunks(t, l.post(t, "/v1/chat/completions", body).body)
 		if texts(list) != texts(again) || texts(list) == "" {
@@ -136,26 +147,48 @@ func TestRefusedRequests(t *testing.T) {
 		{"wrong type", "/v1/completions", `{"prompt":"x","max_tokens":"many"}`, 400, "max_tokens"},
 		{"no prompt", "/v1/completions", `{}`, 400, "prompt must be"},
 		{"two prompts", "/v1/completions", `{"prompt":["a","b"]}`, 400, "one prompt"},
-		{"id out of vocabulary", "/v1/completions", `{"prompt":[1,200000]}`, 400, "Token id 200000 is out of vocabulary"},
+		{
+			"id out of vocabulary", "/v1/completions", `{"prompt":[1,200000]}`, 400,
+			"Token id 200000 is out of vocabulary",
+		},
 		{"unknown model", "/v1/completions", `{"model":"m","prompt":"x"}`, 404, "The model `m` does not exist."},
 		{"two answers", "/v1/completions", `{"prompt":"x","n":2}`, 400, "n and best_of must be 1"},
 		{"no tokens", "/v1/completions", `{"prompt":"x","max_tokens":0}`, 400, "max_tokens must be at least 1, got 0."},
 		{
 			"too much output", "/v1/completions", `{"prompt":[1,2],"max_tokens":5000}`, 400,
-			"This model's maximum context length is 4096 tokens. However, you requested 5002 tokens (2 in the prompt, 5000 in the completion)",
+			"This model's maximum context length is 4096 tokens. However, you requested 5002 tokens (2 in the " +
+				"prompt, 5000 in the completion)",
 		},
-		{"too long a prompt", "/v1/completions", `{"prompt":[` + strings.Repeat("1,", 4999) + `1]}`, 400, "5000 input tokens"},
+		{
+			"too long a prompt", "/v1/completions", `{"prompt":[` + strings.Repeat("1,", 4999) + `1]}`, 400,
+			"5000 input tokens",
+		},
 		{"cold", "/v1/completions", `{"prompt":"x","temperature":-1}`, 400, "temperature must be non-negative"},
 		{"no messages", "/v1/chat/completions", `{"messages":[]}`, 400, "messages"},
-		{"picture without a file", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "image_url: want data:image/jpeg;base64,"},
-		{"picture elsewhere", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://host/a.png"}}]}]}`, 400, "image_url: want data:image/jpeg;base64,"},
-		{"broken picture", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, 400, "image_url: "},
-		{"sound", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"input_audio"}]}]}`, 400, "text and image_url parts only"},
+		{
+			"picture without a file", "/v1/chat/completions",
+			`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400,
+			"image_url: want data:image/jpeg;base64,",
+		},
+		{
+			"picture elsewhere", "/v1/chat/completions",
+			`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://host/a.png"}}]}]}`,
+			400, "image_url: want data:image/jpeg;base64,",
+		},
+		{
+			"broken picture", "/v1/chat/completions",
+			`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, 400, "image_url: ",
+		},
+		{
+			"sound", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"input_audio"}]}]}`, 400,
+			"text and image_url parts only",
+		},
 		{"tokenize nothing", "/tokenize", `{}`, 400, "one of prompt"},
 		{"detokenize nonsense", "/detokenize", `{"tokens":[-1]}`, 400, "out of vocabulary"},
 	} {
 		r := l.post(t, c.path, c.body)
-		if r.status != c.status || !strings.Contains(r.body, c.want) || !strings.Contains(r.body, fmt.Sprintf(`"code":%d`, c.status)) {
+		if r.status != c.status || !strings.Contains(r.body, c.want) || !strings.Contains(r.body,
+			fmt.Sprintf(`"code":%d`, c.status)) {
 			t.Errorf("%s: POST %s = %d %s, want %d with %q", c.name, c.path, r.status, r.body, c.status, c.want)
 		}
 	}
@@ -177,7 +210,8 @@ func TestSmallEndpoints(t *testing.T) {
 		{"/v1/models", `"root":"test/Llama-1B"`},
 		{"/sim/truth", `"simulated":true`},
 	} {
-		if r := l.get(t, c.path); r.status != 200 || !strings.Contains(r.body, c.want) || (c.want == "" && r.body != "") {
+		if r := l.get(t, c.path); r.status != 200 || !strings.Contains(r.body, c.want) ||
+			(c.want == "" && r.body != "") {
 			t.Errorf("GET %s = %d %q, want 200 with %q", c.path, r.status, r.body, c.want)
 		}
 	}
@@ -189,7 +223,8 @@ func TestSmallEndpoints(t *testing.T) {
 		t.Fatalf("tokenize = %+v, want a count of its tokens", tokens)
 	}
 	ids := strings.ReplaceAll(fmt.Sprint(tokens.Tokens), " ", ",")
-	if r := l.post(t, "/detokenize", `{"tokens":`+ids+`}`); !strings.Contains(r.body, `"the quick brown fox, 42 zebras"`) {
+	if r := l.post(t, "/detokenize", `{"tokens":`+ids+`}`); !strings.Contains(r.body,
+		`"the quick brown fox, 42 zebras"`) {
 		t.Errorf("detokenize(%s) = %s, want the text back", ids, r.body)
 	}
 }
@@ -238,7 +273,8 @@ func TestMetricsAgreeWithUsage(t *testing.T) {
 	prompt := `"` + strings.Repeat("hello world ", 40) + `"`
 	for i := range 6 {
 		list, _ := chunks(t, l.post(t, "/v1/completions", fmt.Sprintf(
-			`{"prompt":%s,"max_tokens":%d,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`, prompt, 20+i)).body)
+			`{"prompt":%s,"max_tokens":%d,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`,
+			prompt, 20+i)).body)
 		u := list[len(list)-1].Usage
 		in, out, cached = in+u.PromptTokens, out+u.CompletionTokens, cached+u.Details.CachedTokens
 		if len(list)-1 >= u.CompletionTokens {
@@ -267,10 +303,12 @@ func TestMetricsAgreeWithUsage(t *testing.T) {
 	if cached == 0 || out != 6*20+15 {
 		t.Errorf("cached %d, output %d, want some and 135", cached, out)
 	}
-	if d, a := metric(t, text, "vllm:spec_decode_num_draft_tokens_total"), metric(t, text, "vllm:spec_decode_num_accepted_tokens_total"); a == 0 || a > d {
+	if d, a := metric(t, text, "vllm:spec_decode_num_draft_tokens_total"),
+		metric(t, text, "vllm:spec_decode_num_accepted_tokens_total"); a == 0 || a > d {
 		t.Errorf("accepted %v of %v drafted tokens, want some", a, d)
 	}
-	if !strings.Contains(text, `vllm:request_success_total{engine="0",model_name="test/Llama-1B",finished_reason="length"} 6`) {
+	if !strings.Contains(text,
+		`vllm:request_success_total{engine="0",model_name="test/Llama-1B",finished_reason="length"} 6`) {
 		t.Errorf("metrics lack the finished requests:\n%s", text)
 	}
 }
@@ -288,7 +326,8 @@ func TestResetPrefixCache(t *testing.T) {
 		t.Errorf("cached tokens cold %d, warm %d, reset %d, want 0, 96, 0", cold, warm, reset)
 	}
 	if salted := decode[struct{ Usage usage }](t, l.post(t, "/v1/completions",
-		`{"prompt":"`+strings.Repeat("again ", 100)+`","max_tokens":1,"cache_salt":"x"}`)).Usage.Details.CachedTokens; salted != 0 {
+		`{"prompt":"`+strings.Repeat("again ", 100)+
+			`","max_tokens":1,"cache_salt":"x"}`)).Usage.Details.CachedTokens; salted != 0 {
 		t.Errorf("cached tokens with a new salt = %d, want 0", salted)
 	}
 	if !strings.Contains(l.log.String(), "Successfully reset prefix cache") {
@@ -339,7 +378,8 @@ func TestTruth(t *testing.T) {
 	t.Parallel()
 	l := launch(t, fast())
 	for i := range 3 {
-		l.do(t, "POST", "/v1/completions", `{"prompt":"x","max_tokens":7,"ignore_eos":true,"stream":true}`, "X-Request-Id", fmt.Sprint("q", i))
+		l.do(t, "POST", "/v1/completions", `{"prompt":"x","max_tokens":7,"ignore_eos":true,"stream":true}`,
+			"X-Request-Id", fmt.Sprint("q", i))
 	}
 	var got struct{ Requests []truthRecord }
 	eventually(t, "three records are kept", func() bool {
@@ -352,7 +392,8 @@ func TestTruth(t *testing.T) {
 		}
 		for j := range r.StepS {
 			if r.WriteS[j] < r.StepS[j] || (j > 0 && r.StepS[j] <= r.StepS[j-1]) {
-				t.Errorf("record %d times = %v and %v, want steps that ascend, writes behind them", i, r.StepS, r.WriteS)
+				t.Errorf("record %d times = %v and %v, want steps that ascend, writes behind them", i,
+					r.StepS, r.WriteS)
 			}
 		}
 	}

@@ -34,7 +34,10 @@ func BenchmarkChunk(b *testing.B) {
 	for _, chat := range []bool{false, true} {
 		b.Run(fmt.Sprintf("chat=%v", chat), func(b *testing.B) {
 			s := benchServer(b, simengine.Config{})
-			a := s.newAnswer(generation{chat: chat, prompt: []int32{1, 300}, limit: 1 << 30, ignoreEOS: true, continuousUsage: true}, "", 1, simengine.Fault{})
+			a := s.newAnswer(generation{
+				chat: chat, prompt: []int32{1, 300}, limit: 1 << 30, ignoreEOS: true,
+				continuousUsage: true,
+			}, "", 1, simengine.Fault{})
 			c, out, i := newVLLMChunks(s, a), newEventWriter(sink{http.Header{}}), 0
 			b.ReportAllocs()
 			for b.Loop() {
@@ -68,7 +71,10 @@ func BenchmarkSchedulerStep(b *testing.B) {
 
 func TestChunkDoesNotAllocate(t *testing.T) {
 	s := newServer(mustResolve(t, simengine.Config{}), &logger{w: io.Discard}, func(simengine.FaultKind) {})
-	a := s.newAnswer(generation{prompt: []int32{1, 300}, limit: 1 << 20, ignoreEOS: true, continuousUsage: true, tokenIDs: true}, "", 1, simengine.Fault{})
+	a := s.newAnswer(generation{
+		prompt: []int32{1, 300}, limit: 1 << 20, ignoreEOS: true, continuousUsage: true,
+		tokenIDs: true,
+	}, "", 1, simengine.Fault{})
 	c, out, i := newVLLMChunks(s, a), newEventWriter(sink{http.Header{}}), 0
 	if n := testing.AllocsPerRun(1000, func() { c.write(out, simengine.Event{From: i, N: 1}); i++ }); n > 0 {
 		t.Errorf("a chunk makes %v allocations, want none", n)
@@ -82,7 +88,10 @@ func BenchmarkStreams(b *testing.B) {
 	l := &live{log: &safeBuffer{}, ended: make(chan struct{})}
 	addr := make(chan string, 1)
 	// One device step of about 20 ms: slowed down to that by the speed.
-	cfg := simengine.Config{AnyPort: true, Model: "Llama-8B", MaxNumSeqs: streams, MaxNumBatchedTokens: 1 << 16, Speed: 1, OnListen: func(a string) { addr <- a }}
+	cfg := simengine.Config{
+		AnyPort: true, Model: "Llama-8B", MaxNumSeqs: streams, MaxNumBatchedTokens: 1 << 16,
+		Speed: 1, OnListen: func(a string) { addr <- a },
+	}
 	w := simengine.Work{Tokens: streams, Seqs: streams, Context: streams * 100, Attention: streams * 100}
 	cfg.Speed = simengine.NewCosts(mustResolve(b, cfg)).Step(w) / 0.020
 	go func() { defer close(l.ended); l.err = Run(b.Context(), cfg, l.log) }()
@@ -126,7 +135,10 @@ func drainStream(b *testing.B, addr string, i, tokens int) {
 	}
 	defer func() { _ = conn.Close() }()
 	body := fmt.Sprintf(`{"prompt":[%d,300,301],"max_tokens":%d,"ignore_eos":true,"stream":true}`, 300+i, tokens)
-	_, _ = fmt.Fprintf(conn, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+	_,
+		_ = fmt.Fprintf(conn,
+		"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		len(body), body)
 	r := bufio.NewReaderSize(conn, 4096)
 	n := 0
 	for {

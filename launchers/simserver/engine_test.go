@@ -11,7 +11,10 @@ import (
 
 // newTestSequence asks for n tokens.
 func newTestSequence(i, prompt, n int) *simengine.Sequence {
-	return &simengine.Sequence{Key: uint64(i), Prompt: promptTokens(i, prompt), Spoken: []int32{400}, Answer: n, Target: n, Out: simengine.NewStream()}
+	return &simengine.Sequence{
+		Key: uint64(i), Prompt: promptTokens(i, prompt), Spoken: []int32{400}, Answer: n,
+		Target: n, Out: simengine.NewStream(),
+	}
 }
 
 // collect reads a sequence's events until the last one.
@@ -108,7 +111,10 @@ func TestEngineArrivals(t *testing.T) {
 // Hours of load pass in no time, and the schedule has not drifted.
 func TestEngineForHours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := mustResolve(t, simengine.Config{Model: "Llama-405B", Device: "mi300x", TensorParallelSize: 8, Noise: 0.02, MaxModelLen: 32768})
+		cfg := mustResolve(t, simengine.Config{
+			Model: "Llama-405B", Device: "mi300x", TensorParallelSize: 8,
+			Noise: 0.02, MaxModelLen: 32768,
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		e := simengine.NewEngine(cfg, func(simengine.FaultKind) {})
 		done := make(chan struct{})

@@ -70,15 +70,18 @@ func TestStreamFaults(t *testing.T) {
 
 		r := l.post(t, "/v1/completions", streamBody)
 		list, done := chunks(t, r.body)
-		if last := list[len(list)-1]; r.status != 200 || len(list) < 3 || len(last.Error) == 0 || done != (persona == simengine.PersonaVLLM) {
-			t.Errorf("%s: error@1 = %d %q, want an error object last, [DONE] behind it only from vLLM", persona, r.status, r.body)
+		if last := list[len(list)-1]; r.status != 200 || len(list) < 3 || len(last.Error) == 0 ||
+			done != (persona == simengine.PersonaVLLM) {
+			t.Errorf("%s: error@1 = %d %q, want an error object last, [DONE] behind it only from vLLM", persona,
+				r.status, r.body)
 		}
 		r = l.post(t, "/v1/completions", streamBody)
 		if list, done := chunks(t, r.body); r.err == nil || done || len(list) < 2 || len(list) > 5 {
 			t.Errorf("%s: truncate@2 = %q, error %v, want a few tokens and a broken connection", persona, r.body, r.err)
 		}
 		for _, status := range []int{503, 429} {
-			if r := l.post(t, "/v1/completions", streamBody); r.status != status || !strings.Contains(r.body, `"error"`) {
+			if r := l.post(t, "/v1/completions", streamBody); r.status != status ||
+				!strings.Contains(r.body, `"error"`) {
 				t.Errorf("%s: refuse = %d %s, want %d", persona, r.status, r.body, status)
 			}
 		}
@@ -128,7 +131,8 @@ func TestHangFaults(t *testing.T) {
 func TestWrongModel(t *testing.T) {
 	t.Parallel()
 	l := launch(t, withFaults(t, fast(), "wrong-model", "ignore-term"))
-	if r := l.get(t, "/v1/models"); strings.Contains(r.body, `"id":"test/Llama-1B"`) || !strings.Contains(r.body, wrongModel) {
+	if r := l.get(t, "/v1/models"); strings.Contains(r.body, `"id":"test/Llama-1B"`) ||
+		!strings.Contains(r.body, wrongModel) {
 		t.Errorf("/v1/models = %s, want %s", r.body, wrongModel)
 	}
 	if r := l.post(t, "/v1/completions", `{"model":"test/Llama-1B","prompt":"x"}`); r.status != 404 {
@@ -151,14 +155,33 @@ func TestFailedStarts(t *testing.T) {
 		err  string
 		log  string
 	}{
-		{"oom fault", withFaults(t, fast(), "oom"), "simulated fault oom", "torch.OutOfMemoryError: HIP out of memory."},
-		{"model too big", simengine.Config{AnyPort: true, Model: "Llama-70B", Device: "strix-halo"}, "raise --tensor-parallel-size", "torch.OutOfMemoryError"},
-		{"model too big for CUDA", simengine.Config{AnyPort: true, Model: "Llama-405B", Device: "h100"}, "raise --tensor-parallel-size", "CUDA out of memory"},
-		{"context too long", simengine.Config{AnyPort: true, Model: "Llama-8B", KVBlocks: 10, MaxModelLen: 8192}, "lower --max-model-len", "To serve at least one request"},
+		{
+			"oom fault", withFaults(t, fast(), "oom"), "simulated fault oom",
+			"torch.OutOfMemoryError: HIP out of memory.",
+		},
+		{
+			"model too big",
+			simengine.Config{AnyPort: true, Model: "Llama-70B", Device: "strix-halo"},
+			"raise --tensor-parallel-size", "torch.OutOfMemoryError",
+		},
+		{
+			"model too big for CUDA",
+			simengine.Config{AnyPort: true, Model: "Llama-405B", Device: "h100"},
+			"raise --tensor-parallel-size", "CUDA out of memory",
+		},
+		{
+			"context too long",
+			simengine.Config{AnyPort: true, Model: "Llama-8B", KVBlocks: 10, MaxModelLen: 8192},
+			"lower --max-model-len", "To serve at least one request",
+		},
 		{"port taken", busy, "address already in use", "[Errno 98] error while attempting to bind"},
 		{"unknown device", simengine.Config{Device: "abacus"}, `find device "abacus"`, ""},
 		{"unknown shape", simengine.Config{ModelPreset: "elephant"}, `find model "elephant"`, ""},
-		{"draft without length", simengine.Config{Speculation: simengine.Speculation{Model: "Llama-1B"}}, "--num-speculative-tokens must be given", ""},
+		{
+			"draft without length",
+			simengine.Config{Speculation: simengine.Speculation{Model: "Llama-1B"}},
+			"--num-speculative-tokens must be given", "",
+		},
 		{"negative tp", simengine.Config{TensorParallelSize: -1}, "tensor-parallel-size", ""},
 		{"persona", simengine.Config{Persona: "hal"}, `"hal"`, ""},
 		{"noise", simengine.Config{Noise: 2}, "sim-noise", ""},
@@ -200,7 +223,10 @@ func TestParseFault(t *testing.T) {
 			t.Errorf("ParseFault(%q) = %+v, %v, want %+v", c.in, got, err, c.want)
 		}
 	}
-	for _, in := range []string{"", "crash", "crash@0", "crash@x", "oom@1", "slow-start@5", "slow-start@-1s", "refuse@1:200", "melt@1"} {
+	for _, in := range []string{
+		"", "crash", "crash@0", "crash@x", "oom@1", "slow-start@5", "slow-start@-1s",
+		"refuse@1:200", "melt@1",
+	} {
 		if got, err := simengine.ParseFault(in); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", in)) {
 			t.Errorf("ParseFault(%q) = %+v, %v, want an error that quotes it", in, got, err)
 		}

@@ -14,9 +14,12 @@ func TestParseFlags(t *testing.T) {
 	t.Parallel()
 	base := func(change func(*simengine.Config)) simengine.Config {
 		c := simengine.Config{
-			Host: simengine.DefaultHost, Port: simengine.DefaultPort, AnyPort: true, Model: simengine.DefaultModel, TensorParallelSize: 1, PipelineParallelSize: 1,
-			MaxNumBatchedTokens: simengine.DefaultBatchedTokens, BlockSize: 16, GPUMemoryUtilization: 0.9, KVCacheDtype: "auto", NumSchedulerSteps: 1,
-			Persona: simengine.PersonaVLLM, Device: simengine.DefaultDevice, Speed: 1, Decode: 1, Prefill: 1, Noise: flagNoise, LoadTime: flagLoadTime,
+			Host: simengine.DefaultHost, Port: simengine.DefaultPort, AnyPort: true, Model: simengine.DefaultModel,
+			TensorParallelSize: 1, PipelineParallelSize: 1,
+			MaxNumBatchedTokens: simengine.DefaultBatchedTokens, BlockSize: 16, GPUMemoryUtilization: 0.9,
+			KVCacheDtype: "auto", NumSchedulerSteps: 1,
+			Persona: simengine.PersonaVLLM, Device: simengine.DefaultDevice, Speed: 1, Decode: 1, Prefill: 1,
+			Noise: flagNoise, LoadTime: flagLoadTime,
 			StatsInterval: simengine.DefaultStatsInterval, VocabSize: simengine.DefaultVocabSize, Truth: flagTruth,
 		}
 		change(&c)
@@ -29,7 +32,9 @@ func TestParseFlags(t *testing.T) {
 	}{
 		{"nothing", "", base(func(*simengine.Config) {})},
 		{
-			"a recipe", "meta-llama/Llama-3.1-70B-Instruct -tp 8 -pp=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 --num-scheduler-steps 12 --swap-space 4 --trust-remote-code",
+			"a recipe",
+			"meta-llama/Llama-3.1-70B-Instruct -tp 8 -pp=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 " +
+				"--num-scheduler-steps 12 --swap-space 4 --trust-remote-code",
 			base(func(c *simengine.Config) {
 				c.Model, c.TensorParallelSize, c.PipelineParallelSize = "meta-llama/Llama-3.1-70B-Instruct", 8, 2
 				c.GPUMemoryUtilization, c.MaxNumSeqs, c.NumSchedulerSteps = 0.96, 2048, 12
@@ -38,17 +43,22 @@ func TestParseFlags(t *testing.T) {
 		{
 			"old speculation", "--speculative_model draft-1B --num_speculative_tokens 5 --sim-acceptance 0.9,0.8",
 			base(func(c *simengine.Config) {
-				c.Speculation = simengine.Speculation{Model: "draft-1B", BeforeV1: true, Tokens: 5, Acceptance: []float64{0.9, 0.8}}
+				c.Speculation = simengine.Speculation{
+					Model: "draft-1B", BeforeV1: true, Tokens: 5,
+					Acceptance: []float64{0.9, 0.8},
+				}
 			}),
 		},
 		{
-			"new speculation", `--sim-acceptance 0.7 --speculative-config {"method":"ngram","num_speculative_tokens":4}`,
+			"new speculation",
+			`--sim-acceptance 0.7 --speculative-config {"method":"ngram","num_speculative_tokens":4}`,
 			base(func(c *simengine.Config) {
 				c.Speculation = simengine.Speculation{Method: "ngram", Tokens: 4, Acceptance: []float64{0.7}}
 			}),
 		},
 		{
-			"switches", "--no-enable-prefix-caching --enable-chunked-prefill=false --enable-prompt-tokens-details --enforce-eager",
+			"switches",
+			"--no-enable-prefix-caching --enable-chunked-prefill=false --enable-prompt-tokens-details --enforce-eager",
 			base(func(c *simengine.Config) {
 				c.DisablePrefixCaching, c.DisableChunkedPrefill, c.EnforceEager = true, true, true
 			}),
@@ -61,22 +71,32 @@ func TestParseFlags(t *testing.T) {
 		},
 		{"switch and back", "--no-enable-prefix-caching --enable-prefix-caching", base(func(*simengine.Config) {})},
 		{
-			"server", "--host 0.0.0.0 --port 0 --served-model-name a --served-model-name b --api-key k --shutdown-timeout 3 --disable-log-stats",
+			"server",
+			"--host 0.0.0.0 --port 0 --served-model-name a --served-model-name b --api-key k --shutdown-timeout 3 " +
+				"--disable-log-stats",
 			base(func(c *simengine.Config) {
 				c.Host, c.Port, c.ServedModelNames, c.APIKey = "0.0.0.0", 0, []string{"a", "b"}, "k"
 				c.ShutdownTimeout, c.DisableLogStats = 3*time.Second, true
 			}),
 		},
 		{
-			"simulation", "--sim-fault crash@3 --sim-fault ignore-term --sim-device h100 --sim-model llama-8b --sim-speed 10 --sim-load-time 5s --sim-kv-blocks 7 --sim-noise 0",
+			"simulation",
+			"--sim-fault crash@3 --sim-fault ignore-term --sim-device h100 --sim-model llama-8b --sim-speed 10 " +
+				"--sim-load-time 5s --sim-kv-blocks 7 --sim-noise 0",
 			base(func(c *simengine.Config) {
-				c.Faults = []simengine.Fault{{Kind: simengine.FaultCrash, Request: 3}, {Kind: simengine.FaultIgnoreTerm}}
-				c.Device, c.ModelPreset, c.Speed, c.LoadTime, c.KVBlocks, c.Noise = "h100", "llama-8b", 10, 5*time.Second, 7, 0
+				c.Faults = []simengine.Fault{
+					{Kind: simengine.FaultCrash, Request: 3},
+					{Kind: simengine.FaultIgnoreTerm},
+				}
+				c.Device, c.ModelPreset, c.Speed, c.LoadTime, c.KVBlocks, c.Noise = "h100", "llama-8b", 10,
+					5*time.Second, 7, 0
 			}),
 		},
 	} {
 		got, err := ParseFlags(strings.Fields(c.args))
-		if diff := cmp.Diff(c.want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Exit" || p.String() == "OnListen" }, cmp.Ignore())); err != nil || diff != "" {
+		if diff := cmp.Diff(c.want, got, cmp.FilterPath(func(p cmp.Path) bool {
+			return p.String() == "Exit" || p.String() == "OnListen"
+		}, cmp.Ignore())); err != nil || diff != "" {
 			t.Errorf("%s: ParseFlags(%q): %v, difference (-want +got):\n%s", c.name, c.args, err, diff)
 		}
 	}

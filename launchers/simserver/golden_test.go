@@ -40,7 +40,8 @@ func golden(t *testing.T, name, got string) {
 // The bytes on the wire, in each dialect.
 func TestGoldenWire(t *testing.T) {
 	t.Parallel()
-	unstable := regexp.MustCompile(`"(created|prompt_ms|prompt_per_token_ms|prompt_per_second|predicted_ms|predicted_per_token_ms|predicted_per_second)":[0-9.e+-]+`)
+	unstable := regexp.MustCompile(
+		`"(created|prompt_ms|prompt_per_token_ms|prompt_per_second|predicted_ms|predicted_per_token_ms|predicted_per_second)":[0-9.e+-]+`)
 	const completion = `{"prompt":"tell me a story","max_tokens":4,"seed":3`
 	const chat = `{"messages":[{"role":"user","content":"tell me a story"}],"max_tokens":4,"seed":3`
 	for _, persona := range []string{simengine.PersonaVLLM, simengine.PersonaLlamaCpp} {
@@ -61,7 +62,8 @@ func TestGoldenWire(t *testing.T) {
 		} {
 			r := l.do(t, "POST", c.path, c.body, "X-Request-Id", "r1")
 			body := unstable.ReplaceAllString(r.body, `"$1":0`)
-			fmt.Fprintf(&b, "POST %s %.90s\n%d %s\n%s\n\n", c.path, c.body, r.status, r.header.Get("Content-Type"), strings.TrimRight(body, "\n"))
+			fmt.Fprintf(&b, "POST %s %.90s\n%d %s\n%s\n\n", c.path, c.body, r.status, r.header.Get("Content-Type"),
+				strings.TrimRight(body, "\n"))
 		}
 		golden(t, "wire-"+persona+".golden", b.String())
 	}
@@ -81,7 +83,8 @@ func TestGoldenTimes(t *testing.T) {
 			counts = append(counts, e.N)
 		}
 		fmt.Fprintf(&b, "%2d in %3d out %3d first %9.3f ms last %10.3f ms chunks %d %v\n", i, len(s.Prompt), s.Output,
-			s.First.Sub(epoch).Seconds()*1e3, s.Last.Sub(epoch).Seconds()*1e3, len(counts), counts[:min(len(counts), 8)])
+			s.First.Sub(epoch).Seconds()*1e3, s.Last.Sub(epoch).Seconds()*1e3, len(counts),
+			counts[:min(len(counts), 8)])
 	}
 	golden(t, "times.golden", b.String())
 }

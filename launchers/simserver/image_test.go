@@ -37,7 +37,10 @@ func asked(t *testing.T, urls ...string) []byte {
 	for _, url := range urls {
 		parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]string{"url": url}})
 	}
-	body, err := json.Marshal(map[string]any{"messages": []any{map[string]any{"role": "user", "content": parts}}, "max_tokens": 4})
+	body, err := json.Marshal(map[string]any{
+		"messages":   []any{map[string]any{"role": "user", "content": parts}},
+		"max_tokens": 4,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,10 @@ func launch(t *testing.T, cfg simengine.Config) *live {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	transport := &http.Transport{}
-	l := &live{log: &safeBuffer{}, cancel: cancel, ended: make(chan struct{}), client: &http.Client{Transport: transport, Timeout: 20 * time.Second}}
+	l := &live{
+		log: &safeBuffer{}, cancel: cancel, ended: make(chan struct{}),
+		client: &http.Client{Transport: transport, Timeout: 20 * time.Second},
+	}
 	addr := make(chan string, 1)
 	cfg.OnListen = func(a string) { addr <- a }
 	go func() {

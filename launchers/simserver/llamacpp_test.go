@@ -22,7 +22,8 @@ func TestLlamaLoading(t *testing.T) {
 	cfg.Persona = simengine.PersonaLlamaCpp
 	l := launch(t, cfg)
 	for _, path := range []string{"/health", "/v1/models", "/metrics"} {
-		if r := l.get(t, path); r.status != 503 || !strings.Contains(r.body, `"message":"Loading model"`) || !strings.Contains(r.body, "unavailable_error") {
+		if r := l.get(t, path); r.status != 503 || !strings.Contains(r.body, `"message":"Loading model"`) ||
+			!strings.Contains(r.body, "unavailable_error") {
 			t.Errorf("GET %s while loading = %d %s, want 503 Loading model", path, r.status, r.body)
 		}
 	}
@@ -37,7 +38,8 @@ func TestLlamaStreams(t *testing.T) {
 	cfg := fast()
 	cfg.Speculation = simengine.Speculation{Model: "Llama-1B", Tokens: 4, Acceptance: []float64{0.9}}
 	l := llama(t, cfg)
-	list, done := chunks(t, l.post(t, "/v1/completions", `{"model":"whatever","prompt":"hello","n_predict":10,"ignore_eos":true,"stream":true}`).body)
+	list, done := chunks(t, l.post(t, "/v1/completions",
+		`{"model":"whatever","prompt":"hello","n_predict":10,"ignore_eos":true,"stream":true}`).body)
 	if !done || len(list) != 11 {
 		t.Fatalf("completion has %d chunks, done %v, want 10 of a token each and a finish chunk", len(list), done)
 	}
@@ -91,7 +93,8 @@ func TestLlamaEndpoints(t *testing.T) {
 	if r.status != 400 || !strings.Contains(r.body, "exceeds the available context size (4096 tokens)") {
 		t.Errorf("long prompt = %d %s, want 400 exceed_context_size_error", r.status, r.body)
 	}
-	ids := decode[struct{ Tokens []int32 }](t, l.do(t, "POST", "/tokenize", `{"content":"one two"}`, "Authorization", "Bearer k"))
+	ids := decode[struct{ Tokens []int32 }](t, l.do(t, "POST", "/tokenize", `{"content":"one two"}`,
+		"Authorization", "Bearer k"))
 	if len(ids.Tokens) != 2 {
 		t.Errorf("tokens of \"one two\" = %v, want 2", ids.Tokens)
 	}
@@ -120,9 +123,11 @@ func TestLlamaSlotsQueue(t *testing.T) {
 	go l.slowPost(t, 2*time.Second)
 	eventually(t, "one runs and one waits", func() bool {
 		text := l.get(t, "/metrics").body
-		return metric(t, text, "llamacpp:requests_processing") == 1 && metric(t, text, "llamacpp:requests_deferred") == 1
+		return metric(t, text, "llamacpp:requests_processing") == 1 && metric(t, text,
+			"llamacpp:requests_deferred") == 1
 	})
-	if r := l.get(t, "/slots?fail_on_no_slot=1"); r.status != 503 && metric(t, l.get(t, "/metrics").body, "llamacpp:requests_processing") == 1 {
+	if r := l.get(t, "/slots?fail_on_no_slot=1"); r.status != 503 && metric(t, l.get(t, "/metrics").body,
+		"llamacpp:requests_processing") == 1 {
 		t.Errorf("GET /slots?fail_on_no_slot=1 = %d, want 503 with all slots busy", r.status)
 	}
 	eventually(t, "both are done", func() bool {

@@ -12,9 +12,12 @@ func testParser(llamaCpp bool) *parser {
 
 func FuzzParseRequest(f *testing.F) {
 	for _, s := range []string{
-		`{"prompt":"hello","max_tokens":5}`, `{"prompt":[1,2,3]}`, `{"prompt":[[1]],"n":1}`, `{"prompt":["a"],"stream":true,"stream_options":{"include_usage":true}}`,
-		`{"messages":[{"role":"user","content":"x"}],"max_completion_tokens":3,"min_tokens":9}`, `{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`,
-		`{"prompt":null}`, `{"prompt":[]}`, `{"prompt":[1.5]}`, `{"prompt":[[],[]]}`, `[]`, `nul`, `{"prompt":"x","max_tokens":-1,"n_predict":-1}`, `{"prompt":"","seed":-9}`,
+		`{"prompt":"hello","max_tokens":5}`, `{"prompt":[1,2,3]}`, `{"prompt":[[1]],"n":1}`,
+		`{"prompt":["a"],"stream":true,"stream_options":{"include_usage":true}}`,
+		`{"messages":[{"role":"user","content":"x"}],"max_completion_tokens":3,"min_tokens":9}`,
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`,
+		`{"prompt":null}`, `{"prompt":[]}`, `{"prompt":[1.5]}`, `{"prompt":[[],[]]}`, `[]`, `nul`,
+		`{"prompt":"x","max_tokens":-1,"n_predict":-1}`, `{"prompt":"","seed":-9}`,
 	} {
 		f.Add([]byte(s), true)
 		f.Add([]byte(s), false)
@@ -30,7 +33,8 @@ func FuzzParseRequest(f *testing.F) {
 				continue
 			}
 			if len(g.prompt) == 0 || g.limit < 1 || len(g.prompt)+g.limit > p.maxLen || g.least > g.limit {
-				t.Errorf("parse(%q) = %d prompt tokens, limit %d, least %d; want all within %d", body, len(g.prompt), g.limit, g.least, p.maxLen)
+				t.Errorf("parse(%q) = %d prompt tokens, limit %d, least %d; want all within %d", body, len(g.prompt),
+					g.limit, g.least, p.maxLen)
 			}
 			if n, _ := simengine.AnswerLength(1, g.limit, g.least, g.ignoreEOS); n < 1 || n > g.limit || n < g.least {
 				t.Errorf("answerLength of %q = %d, want within %d and %d", body, n, g.least, g.limit)

@@ -22,10 +22,13 @@ func TestStartLog(t *testing.T) {
 	log := l.log.String()
 	at := 0
 	for _, want := range []string{
-		disclaimer, "vLLM API server version simulator-1", "non-default args: {'model': 'meta-llama/Llama-3.1-70B-Instruct'", "'tensor_parallel_size': 8",
+		disclaimer, "vLLM API server version simulator-1",
+		"non-default args: {'model': 'meta-llama/Llama-3.1-70B-Instruct'", "'tensor_parallel_size': 8",
 		"Simulating meta-llama/Llama-3.1-70B-Instruct as llama-70b on 8 x mi300x",
-		"Loading weights took 0.01 seconds", "Model loading took 131.50 GiB", "torch.compile takes", "GPU KV cache size: ", "Maximum concurrency for 4,096 tokens per request: ",
-		"Graph capturing finished", "init engine (profile, create kv cache, warmup model) took", "Starting vLLM API server 0 on " + l.url,
+		"Loading weights took 0.01 seconds", "Model loading took 131.50 GiB", "torch.compile takes",
+		"GPU KV cache size: ", "Maximum concurrency for 4,096 tokens per request: ",
+		"Graph capturing finished", "init engine (profile, create kv cache, warmup model) took",
+		"Starting vLLM API server 0 on " + l.url,
 		"Started server process", "Application startup complete.",
 	} {
 		i := strings.Index(log[at:], want)
@@ -95,7 +98,8 @@ func TestPortLostWhileLoading(t *testing.T) {
 	}
 	cfg, log := fast(), &safeBuffer{}
 	cfg.Port, cfg.LoadTime = number, time.Second
-	if err := Run(t.Context(), cfg, log); !errors.Is(err, unix.EADDRINUSE) || !strings.Contains(log.String(), "[Errno 98]") {
+	if err := Run(t.Context(), cfg, log); !errors.Is(err, unix.EADDRINUSE) || !strings.Contains(log.String(),
+		"[Errno 98]") {
 		t.Errorf("Run() = %v, log %q, want address in use", err, log)
 	}
 }
@@ -144,7 +148,8 @@ func TestStatsLines(t *testing.T) {
 	l.post(t, "/v1/completions", `{"prompt":"x","max_tokens":400,"ignore_eos":true}`)
 	eventually(t, "statistics are logged", func() bool {
 		log := l.log.String()
-		return strings.Contains(log, "Engine 000: Avg prompt throughput: ") && strings.Contains(log, "SpecDecoding metrics: Mean acceptance length: ")
+		return strings.Contains(log, "Engine 000: Avg prompt throughput: ") && strings.Contains(log,
+			"SpecDecoding metrics: Mean acceptance length: ")
 	})
 }
 
@@ -154,13 +159,16 @@ func TestStatsLineFormat(t *testing.T) {
 	now := simengine.Gauges{Counters: simengine.NewCounters(2), Running: 3, Waiting: 1, KVUsage: 0.125}
 	now.PromptTokens, now.OutputTokens, now.PrefixQueries, now.PrefixHits = 100, 50, 100, 25
 	now.Drafts, now.DraftTokens, now.Accepted, now.AcceptedAt = 10, 20, 12, []int64{8, 4}
-	want := "Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg generation throughput: 5.0 tokens/s, Running: 3 reqs, Waiting: 1 reqs, " +
+	want := "Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg generation throughput: 5.0 tokens/s, Running: 3 " +
+		"reqs, Waiting: 1 reqs, " +
 		"GPU KV cache usage: 12.5%, Prefix cache hit rate: 25.0%"
 	if got := statsLine(before, now, 10*time.Second); got != want {
 		t.Errorf("statsLine() = %q, want %q", got, want)
 	}
-	want = "SpecDecoding metrics: Mean acceptance length: 2.20, Accepted throughput: 1.20 tokens/s, Drafted throughput: 2.00 tokens/s, " +
-		"Accepted: 12 tokens, Drafted: 20 tokens, Per-position acceptance rate: 0.800, 0.400, Avg Draft acceptance rate: 60.0%"
+	want = "SpecDecoding metrics: Mean acceptance length: 2.20, Accepted throughput: 1.20 tokens/s, Drafted " +
+		"throughput: 2.00 tokens/s, " +
+		"Accepted: 12 tokens, Drafted: 20 tokens, Per-position acceptance rate: 0.800, 0.400, Avg Draft acceptance " +
+		"rate: 60.0%"
 	if got := specLine(before, now, 10*time.Second); got != want {
 		t.Errorf("specLine() = %q, want %q", got, want)
 	}

@@ -117,7 +117,10 @@ func (tr trial) figures(core *simengine.Scheduler, all []*simengine.Sequence, no
 }
 
 func llama70(tp, pp int) simengine.Config {
-	return simengine.Config{Model: "meta-llama/Llama-3.1-70B-Instruct", TensorParallelSize: tp, PipelineParallelSize: pp, GPUMemoryUtilization: 0.96}
+	return simengine.Config{
+		Model: "meta-llama/Llama-3.1-70B-Instruct", TensorParallelSize: tp,
+		PipelineParallelSize: pp, GPUMemoryUtilization: 0.96,
+	}
 }
 
 func withDraft(c simengine.Config, draft string, k int, acceptance ...float64) simengine.Config {
@@ -179,7 +182,8 @@ func TestConcurrencySaturates(t *testing.T) {
 	}
 	for i := 1; i < 4; i++ {
 		if all[i].outputTPS <= all[i-1].outputTPS || all[i].tpot <= all[i-1].tpot {
-			t.Errorf("figures at concurrency step %d = %+v, want more throughput and slower tokens than %+v", i, all[i], all[i-1])
+			t.Errorf("figures at concurrency step %d = %+v, want more throughput and slower tokens than %+v", i,
+				all[i], all[i-1])
 		}
 	}
 	if first, last := all[1].outputTPS/all[0].outputTPS, all[4].outputTPS/all[3].outputTPS; last > 1.15 || first < 3 {
@@ -196,7 +200,8 @@ func TestSpeculationHelpsAlone(t *testing.T) {
 	c := withDraft(llama70(8, 1), draft1B, 5, 0.8)
 	alone, crowded := gain(c, 1), gain(c, 128)
 	if alone < 1.3 || crowded > 0.8*alone {
-		t.Errorf("gain by speculation = %.2f alone, %.2f at 128, want above 1.3 alone and much less at 128", alone, crowded)
+		t.Errorf("gain by speculation = %.2f alone, %.2f at 128, want above 1.3 alone and much less at 128",
+			alone, crowded)
 	}
 	if poor := gain(withDraft(llama70(8, 1), draft1B, 5, 0.05), 1); poor > 1 {
 		t.Errorf("gain with acceptance 0.05 = %.2f, want a loss", poor)
@@ -259,7 +264,8 @@ func TestPromptsInPieces(t *testing.T) {
 				n += e.N
 			}
 			if n != s.Answer || events[len(events)-1].Finish != simengine.FinishLength {
-				t.Fatalf("events give %d tokens and end with %q, want %d and length", n, events[len(events)-1].Finish, s.Answer)
+				t.Fatalf("events give %d tokens and end with %q, want %d and length", n,
+					events[len(events)-1].Finish, s.Answer)
 			}
 		}
 		if f.ttft <= 0 || f.tpot <= 0 {

@@ -82,12 +82,28 @@ func TestProveMemory(t *testing.T) {
 		{"back at once", falling(0, 0, giga), nil, nil, true, 0, nil},
 		{"back within the tolerance", falling(0, 0, giga+512<<20), nil, nil, true, 0, nil},
 		{"back after a while", falling(90*time.Second, 80*giga, giga), nil, nil, true, 90 * time.Second, nil},
-		{"never", falling(time.Hour, 80*giga, giga), nil, nil, false, 2 * time.Minute, []string{"80.0 GiB in use, 1.0 GiB before", "held by no visible process", "vram.timeout"}},
-		{"AMD takes longer", falling(10*time.Minute, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, true, 10 * time.Minute, nil},
-		{"AMD, never", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, false, 15 * time.Minute, []string{"80.0 GiB"}},
-		{"a limit of the scenario", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Policy.Timeout = 10 * time.Second }, false, 10 * time.Second, []string{"80.0 GiB"}},
-		{"a percent of a large device", falling(0, 0, giga+1900<<20), nil, func(c *Claim) { c.Sizes = map[string]int64{"gpu-0": 192 * giga} }, true, 0, nil},
-		{"more than the tolerance of the scenario", falling(time.Hour, giga+100<<20, giga), nil, func(c *Claim) { c.Policy.Tolerance = 50 << 20 }, false, 2 * time.Minute, []string{"1.1 GiB"}},
+		{
+			"never", falling(time.Hour, 80*giga, giga), nil, nil, false, 2 * time.Minute,
+			[]string{"80.0 GiB in use, 1.0 GiB before", "held by no visible process", "vram.timeout"},
+		},
+		{
+			"AMD takes longer", falling(10*time.Minute, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, true,
+			10 * time.Minute, nil,
+		},
+		{
+			"AMD, never", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, false,
+			15 * time.Minute,
+			[]string{"80.0 GiB"},
+		},
+		{"a limit of the scenario", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) {
+			c.Policy.Timeout = 10 * time.Second
+		}, false, 10 * time.Second, []string{"80.0 GiB"}},
+		{"a percent of a large device", falling(0, 0, giga+1900<<20), nil, func(c *Claim) {
+			c.Sizes = map[string]int64{"gpu-0": 192 * giga}
+		}, true, 0, nil},
+		{"more than the tolerance of the scenario", falling(time.Hour, giga+100<<20, giga), nil, func(c *Claim) {
+			c.Policy.Tolerance = 50 << 20
+		}, false, 2 * time.Minute, []string{"1.1 GiB"}},
 		{"unreadable", unreadable, nil, nil, false, 2 * time.Minute, []string{"cannot be read", "GPU is lost"}},
 		{
 			"what others took is not ours to bring back", falling(time.Hour, 41*giga, giga),
@@ -113,7 +129,8 @@ func TestProveMemory(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				claim := claimed(&fakeMemory{used: c.used, held: c.held}, c.with)
 				proofs, failure := claim.Prove(t.Context(), nil, notOurs)
-				if took := time.Since(claim.Memory.memory.(*fakeMemory).began); took < c.took || took > c.took+2*time.Second {
+				if took := time.Since(claim.Memory.memory.(*fakeMemory).began); took < c.took || took > c.took+
+					2*time.Second {
 					t.Errorf("Prove() took %v, want %v", took, c.took)
 				}
 				if len(proofs) != 1 || proofs[0].Freed != c.freed || (failure == nil) != c.freed {
@@ -187,7 +204,8 @@ func TestSharedDevice(t *testing.T) {
 		}}
 		ledger := &Ledger{}
 		claim := func(devices ...string) *Claim {
-			c, failure := ledger.Claim(t.Context(), Setup{Memory: NewReader(memory)}, devices, func() []int { return nil })
+			c, failure := ledger.Claim(t.Context(), Setup{Memory: NewReader(memory)}, devices,
+				func() []int { return nil })
 			if failure != nil {
 				t.Fatal(failure)
 			}
@@ -229,17 +247,25 @@ func TestServerThatDoesNotFit(t *testing.T) {
 		share   float64
 		refused bool
 	}{
-		{40 * giga, 0.9, true}, {40 * giga, 0.5, false}, {40 * giga, 0, false}, {7 * giga, 0.9, false}, {9 * giga, 0.9, true},
+		{40 * giga, 0.9, true},
+		{40 * giga, 0.5, false},
+		{40 * giga, 0, false},
+		{7 * giga, 0.9, false},
+		{9 * giga, 0.9, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: func(time.Duration) []results.GPUHolder {
-				return []results.GPUHolder{holding(7, "gpu-0", c.held)}
-			}}
+			memory := &fakeMemory{
+				began: time.Now(), used: falling(0, 0, giga),
+				held: func(time.Duration) []results.GPUHolder {
+					return []results.GPUHolder{holding(7, "gpu-0", c.held)}
+				},
+			}
 			claim := &Claim{ledger: &Ledger{}, Setup: Setup{
 				Memory: NewReader(memory), Sizes: map[string]int64{"gpu-0": 80 * giga}, Policy: Policy{Share: c.share},
 			}}
 			_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return nil })
-			if (failure != nil) != c.refused || failure != nil && !strings.Contains(failure.Message, "of 80.0 GiB of GPU gpu-0, and the server asks for") {
+			if (failure != nil) != c.refused || failure != nil && !strings.Contains(failure.Message,
+				"of 80.0 GiB of GPU gpu-0, and the server asks for") {
 				t.Errorf("%d GiB held, share %g: %v, want refused %v", c.held/giga, c.share, failure, c.refused)
 			}
 		})
@@ -254,18 +280,27 @@ func TestWeightsThatDoNotFit(t *testing.T) {
 		held, weights int64
 		refused       bool
 	}{
-		{40 * giga, 50 * giga, true}, {40 * giga, 30 * giga, false}, {40 * giga, 0, false}, {40 * giga, 90 * giga, false},
+		{40 * giga, 50 * giga, true},
+		{40 * giga, 30 * giga, false},
+		{40 * giga, 0, false},
+		{40 * giga, 90 * giga, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: func(time.Duration) []results.GPUHolder {
-				return []results.GPUHolder{holding(7, "gpu-0", c.held)}
-			}}
+			memory := &fakeMemory{
+				began: time.Now(), used: falling(0, 0, giga),
+				held: func(time.Duration) []results.GPUHolder {
+					return []results.GPUHolder{holding(7, "gpu-0", c.held)}
+				},
+			}
 			claim := &Claim{ledger: &Ledger{}, Setup: Setup{
-				Memory: NewReader(memory), Sizes: map[string]int64{"gpu-0": 80 * giga}, Policy: Policy{Weights: c.weights},
+				Memory: NewReader(memory), Sizes: map[string]int64{"gpu-0": 80 * giga},
+				Policy: Policy{Weights: c.weights},
 			}}
 			_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return nil })
-			if (failure != nil) != c.refused || failure != nil && !strings.Contains(failure.Message, "weights alone take 50.0") {
-				t.Errorf("%d GiB held, weights of %d: %v, want refused %v", c.held/giga, c.weights/giga, failure, c.refused)
+			if (failure != nil) != c.refused || failure != nil && !strings.Contains(failure.Message,
+				"weights alone take 50.0") {
+				t.Errorf("%d GiB held, weights of %d: %v, want refused %v", c.held/giga, c.weights/giga,
+					failure, c.refused)
 			}
 		})
 	}
@@ -295,7 +330,10 @@ func TestForeignHolders(t *testing.T) {
 		{"ours", "refuse", there(time.Hour, holding(100, "gpu-0", 50*giga)), false, 0, ""},
 		{"refused", "refuse", there(time.Hour, holding(7, "gpu-0", 50*giga)), true, 0, ""},
 		{"device not known", "refuse", there(time.Hour, unknown), true, 0, ""},
-		{"reported", "report", there(time.Hour, holding(7, "gpu-0", 50*giga)), false, 0, "pid 7 (python) holds 50.0 GiB"},
+		{
+			"reported", "report", there(time.Hour, holding(7, "gpu-0", 50*giga)), false, 0,
+			"pid 7 (python) holds 50.0 GiB",
+		},
 		{"reported by default", "", there(time.Hour, holding(7, "gpu-0", 50*giga)), false, 0, "pid 7"},
 		{"waited for", "wait", there(30*time.Second, holding(7, "gpu-0", 50*giga)), false, 30 * time.Second, ""},
 		{"waited for in vain", "wait", there(time.Hour, holding(7, "gpu-0", 50*giga)), true, 2 * time.Minute, ""},
@@ -304,7 +342,10 @@ func TestForeignHolders(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: c.held}
-				claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: NewReader(memory), Policy: Policy{Foreign: c.policy}}}
+				claim := &Claim{ledger: &Ledger{}, Setup: Setup{
+					Memory: NewReader(memory),
+					Policy: Policy{Foreign: c.policy},
+				}}
 				_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return []int{100} })
 				if (failure != nil) != c.refused || failure != nil && failure.Class != results.FailForeignGPU {
 					t.Errorf("awaitOthers() = %v, want refused %v", failure, c.refused)
@@ -356,13 +397,19 @@ func TestProveMemoryBesideOthers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				memory := &fakeMemory{began: time.Now(), used: falling(0, 0, c.used), held: func(time.Duration) []results.GPUHolder {
-					if c.others == 0 {
-						return nil
-					}
-					return []results.GPUHolder{holding(7, "gpu-0", c.others)}
+				memory := &fakeMemory{
+					began: time.Now(), used: falling(0, 0, c.used),
+					held: func(time.Duration) []results.GPUHolder {
+						if c.others == 0 {
+							return nil
+						}
+						return []results.GPUHolder{holding(7, "gpu-0", c.others)}
+					},
+				}
+				noted := []results.VRAMProof{{
+					Device: "gpu-0", BaselineBytes: 41 * giga,
+					ForeignBytes: new(int64(40 * giga)),
 				}}
-				noted := []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 41 * giga, ForeignBytes: new(int64(40 * giga))}}
 				claim := Restore(Setup{Memory: NewReader(memory)}, noted, nil)
 				proofs, failure := claim.Prove(t.Context(), nil, notOurs)
 				if len(proofs) != 1 || proofs[0].Freed != c.freed || (failure == nil) != c.freed {
@@ -393,7 +440,8 @@ func TestMemoryThatHangs(t *testing.T) {
 		time.AfterFunc(30*time.Second, func() { close(killNow) })
 		_, failure := claim.Prove(t.Context(), killNow, notOurs)
 		took := time.Since(memory.began)
-		if failure == nil || !strings.Contains(failure.Message, "hangs") || took < 35*time.Second || took > 41*time.Second {
+		if failure == nil || !strings.Contains(failure.Message, "hangs") || took < 35*time.Second ||
+			took > 41*time.Second {
 			t.Errorf("Prove() = %v after %v, want a failure 5 to 10 s after the killNow at 30 s", failure, took)
 		}
 		if asked := asked.Load(); asked != 1 {

@@ -64,7 +64,9 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"text\":\"x\",\"finish_reason\":null}]}\n\n")
 		_ = http.NewResponseController(w).Flush()
 	}
-	fmt.Fprintf(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":%d}}\n\ndata: [DONE]\n\n", body.MaxTokens)
+	fmt.Fprintf(w,
+		"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":%d}}\n\ndata: [DONE]\n\n",
+		body.MaxTokens)
 }
 
 // take returns what was asked since the last call, in order.
@@ -106,7 +108,9 @@ func placesOf(t *testing.T, n int, version string, run func(i int) Runner) (all 
 			mu.Lock()
 			ends[i] = there
 			mu.Unlock()
-			serving.Go(func() { _ = Serve(context.Background(), there, Identity{Version: version, Host: name}, run(i)) })
+			serving.Go(func() {
+				_ = Serve(context.Background(), there, Identity{Version: version, Host: name}, run(i))
+			})
 			return here, nil
 		}})
 	}
@@ -117,7 +121,9 @@ func placesOf(t *testing.T, n int, version string, run func(i int) Runner) (all 
 	}
 }
 
-func drive(ctx context.Context, t *testing.T, run Runner, opts load.Options, prompts []dialect.Prompt) (map[int]results.Record, results.ClientReport, error) {
+func drive(ctx context.Context, t *testing.T, run Runner, opts load.Options,
+	prompts []dialect.Prompt,
+) (map[int]results.Record, results.ClientReport, error) {
 	t.Helper()
 	got := map[int]results.Record{}
 	report, err := run(ctx, opts, prompts, func(r results.Record) error {
@@ -165,7 +171,8 @@ func TestSameAsOneClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, target := serveEngine(t, 20*time.Millisecond)
-			c.opts.Target, c.opts.Body, c.opts.Sampling.Stop = target, map[string]any{"seed": 12345678901234567}, []string{"###"}
+			c.opts.Target, c.opts.Body, c.opts.Sampling.Stop = target, map[string]any{"seed": 12345678901234567},
+				[]string{"###"}
 			alone, aloneReport, err := drive(t.Context(), t, load.Run, c.opts, c.prompts)
 			if err != nil {
 				t.Fatal(err)
@@ -198,7 +205,8 @@ func sameRecords(t *testing.T, want, got map[int]results.Record, opts load.Optio
 	}
 	for i, w := range want {
 		g := got[i]
-		if g.RequestID != w.RequestID || g.Conversation != w.Conversation || g.Turn != w.Turn || g.ChunkKinds != w.ChunkKinds ||
+		if g.RequestID != w.RequestID || g.Conversation != w.Conversation || g.Turn != w.Turn ||
+			g.ChunkKinds != w.ChunkKinds ||
 			*g.OutputTokens != *w.OutputTokens || g.Failure != nil || !strings.HasPrefix(g.Agent, "host") {
 			t.Errorf("request %d: %+v, want as %+v", i, g, w)
 		}
@@ -222,14 +230,16 @@ func sameFigures(t *testing.T, want, got map[int]results.Record, wantReport, rep
 	}
 	w, g := figures(want, wantReport.DurationS), figures(got, report.DurationS)
 	if w.Completed != g.Completed || w.TTFT.N != g.TTFT.N || *w.TotalOutputTokens != *g.TotalOutputTokens {
-		t.Errorf("completed %d with %d TTFTs and %d tokens, want %d, %d, %d", g.Completed, g.TTFT.N, *g.TotalOutputTokens, w.Completed, w.TTFT.N, *w.TotalOutputTokens)
+		t.Errorf("completed %d with %d TTFTs and %d tokens, want %d, %d, %d", g.Completed, g.TTFT.N,
+			*g.TotalOutputTokens, w.Completed, w.TTFT.N, *w.TotalOutputTokens)
 	}
 	last := 0.0
 	for _, r := range got {
 		last = max(last, r.EndS)
 	}
 	if report.DurationS != last || report.PeakInFlight < 1 {
-		t.Errorf("duration %v, peak %d, want %v, the end of the last request", report.DurationS, report.PeakInFlight, last)
+		t.Errorf("duration %v, peak %d, want %v, the end of the last request", report.DurationS,
+			report.PeakInFlight, last)
 	}
 }
 
@@ -254,7 +264,10 @@ func TestAgentDies(t *testing.T) {
 	all, kill := places(t, 3, "v1")
 	d := &Driver{Places: all, Version: "v1"}
 	defer d.Close()
-	opts := load.Options{Target: target, Settings: spec.Settings{MaxConcurrency: 6}, ProgressPeriod: 30 * time.Millisecond}
+	opts := load.Options{
+		Target: target, Settings: spec.Settings{MaxConcurrency: 6},
+		ProgressPeriod: 30 * time.Millisecond,
+	}
 	var once sync.Once
 	opts.Progress = func(p load.Progress) {
 		if p.Completed > 10 {
@@ -263,7 +276,8 @@ func TestAgentDies(t *testing.T) {
 	}
 	got, report, err := drive(t.Context(), t, d.Run, opts, somePrompts(3000, 0))
 	failure, ok := errors.AsType[*results.Failure](err)
-	if !ok || failure.Class != results.FailAgent || !strings.Contains(failure.Message, "host1") || report.Interrupted == "" {
+	if !ok || failure.Class != results.FailAgent || !strings.Contains(failure.Message, "host1") ||
+		report.Interrupted == "" {
 		t.Errorf("Run = %v, interrupted %q, want the loss of host1", err, report.Interrupted)
 	}
 	by := map[string]int{}
@@ -275,7 +289,8 @@ func TestAgentDies(t *testing.T) {
 	if len(got) < 10 || by["host0"] == 0 || by["host1"] == 0 || by["host2"] == 0 {
 		t.Errorf("%d records, good ones by %v: want some of each", len(got), by)
 	}
-	if got, _, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(6, 0)); err != nil || len(got) != 6 {
+	if got, _, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(6, 0)); err != nil ||
+		len(got) != 6 {
 		t.Errorf("the next run: %d records, %v", len(got), err)
 	}
 }
@@ -289,7 +304,9 @@ func TestCancel(t *testing.T) {
 	defer d.Close()
 	for range 3 {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		opts := load.Options{Target: target, Settings: spec.Settings{MaxConcurrency: 4}, Started: func(time.Time) { time.AfterFunc(150*time.Millisecond, func() { cancel(errors.New("enough")) }) }}
+		opts := load.Options{Target: target, Settings: spec.Settings{MaxConcurrency: 4}, Started: func(time.Time) {
+			time.AfterFunc(150*time.Millisecond, func() { cancel(errors.New("enough")) })
+		}}
 		got, report, err := drive(ctx, t, d.Run, opts, somePrompts(500, 0))
 		canceled := 0
 		for _, r := range got {
@@ -303,10 +320,12 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, _, err := drive(ctx, t, d.Run, load.Options{Target: target}, somePrompts(5, 0)); err == nil || len(got) > 5 {
+	if got, _, err := drive(ctx, t, d.Run, load.Options{Target: target}, somePrompts(5, 0)); err == nil ||
+		len(got) > 5 {
 		t.Errorf("Run of an ended context = %v, %d records", err, len(got))
 	}
-	if got, _, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(5, 0)); err != nil || len(got) != 5 {
+	if got, _, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(5, 0)); err != nil ||
+		len(got) != 5 {
 		t.Errorf("the next run: %d records, %v", len(got), err)
 	}
 }
@@ -316,14 +335,18 @@ func TestCancel(t *testing.T) {
 func TestCountsAcross(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"text\":\"a b c\",\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		fmt.Fprint(w,
+			"data: {\"choices\":[{\"index\":0,\"text\":\"a b c\",\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	}))
 	defer server.Close()
 	all, _ := places(t, 2, "v1")
 	d := &Driver{Places: all, Version: "v1"}
 	defer d.Close()
 	opts := load.Options{
-		Target:      load.Target{BaseURLs: []string{server.URL}, Path: "/v1/completions", API: "completions", Model: "m"},
+		Target: load.Target{
+			BaseURLs: []string{server.URL}, Path: "/v1/completions",
+			API: "completions", Model: "m",
+		},
 		CountTokens: func(_ context.Context, text string) (int, error) { return len(strings.Fields(text)), nil },
 	}
 	got, _, err := drive(t.Context(), t, d.Run, opts, somePrompts(6, 0))
@@ -361,9 +384,15 @@ func TestTLSReachesAgents(t *testing.T) {
 		{"the system's authorities", nil, nil, "certificate"},
 		{"no PEM", &tls.Config{RootCAs: x509.NewCertPool()}, []byte("none"), "certificate"},
 		{"an authority that cannot travel", &tls.Config{RootCAs: roots}, nil, "only authorities as PEM"},
-		{"a certificate of one's own", &tls.Config{Certificates: make([]tls.Certificate, 1)}, nil, "only authorities as PEM"},
+		{
+			"a certificate of one's own", &tls.Config{Certificates: make([]tls.Certificate, 1)}, nil,
+			"only authorities as PEM",
+		},
 	} {
-		opts := load.Options{Target: load.Target{BaseURLs: []string{server.URL}, Path: "/v1/completions", API: "completions", Model: "m", TLS: c.tls, CA: c.ca}}
+		opts := load.Options{Target: load.Target{
+			BaseURLs: []string{server.URL}, Path: "/v1/completions",
+			API: "completions", Model: "m", TLS: c.tls, CA: c.ca,
+		}}
 		got, _, err := drive(t.Context(), t, d.Run, opts, somePrompts(4, 0))
 		if err != nil {
 			if c.want == "" || !strings.Contains(err.Error(), c.want) {
@@ -375,7 +404,8 @@ func TestTLSReachesAgents(t *testing.T) {
 			t.Errorf("%s: %d records, want 4", c.name, len(got))
 		}
 		for i, r := range got {
-			if (r.Failure == nil) != (c.want == "") || r.Failure != nil && !strings.Contains(r.Failure.Message, c.want) {
+			if (r.Failure == nil) != (c.want == "") || r.Failure != nil &&
+				!strings.Contains(r.Failure.Message, c.want) {
 				t.Errorf("%s: request %d: %v, want %q", c.name, i, r.Failure, c.want)
 			}
 		}
@@ -387,7 +417,9 @@ func TestTLSReachesAgents(t *testing.T) {
 func TestEachAgentsCost(t *testing.T) {
 	_, target := serveEngine(t, time.Millisecond)
 	all, _ := placesOf(t, 2, "v1", func(i int) Runner {
-		return func(ctx context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error) {
+		return func(ctx context.Context, opts load.Options, prompts []dialect.Prompt,
+			emit load.Emit,
+		) (results.ClientReport, error) {
 			report, err := load.Run(ctx, opts, prompts, emit)
 			report.CPUSeconds, report.GCPauseS, report.CPUs = new(float64(i)+1), new(float64(i)+2), i+3
 			if i == 0 {
@@ -403,7 +435,8 @@ func TestEachAgentsCost(t *testing.T) {
 		t.Fatalf("Run = %+v, %v, want two agents and no calibration of all", report, err)
 	}
 	for i, a := range report.Agents {
-		if a.CPUSeconds == nil || *a.CPUSeconds != float64(i)+1 || a.GCPauseS == nil || *a.GCPauseS != float64(i)+2 || a.CPUs != i+3 || a.LateP99S == nil {
+		if a.CPUSeconds == nil || *a.CPUSeconds != float64(i)+1 || a.GCPauseS == nil || *a.GCPauseS != float64(i)+2 ||
+			a.CPUs != i+3 || a.LateP99S == nil {
 			t.Errorf("agent %d: %+v, want its own cost", i, a)
 		}
 		if (a.Calibration != nil) != (i == 0) {
@@ -442,28 +475,47 @@ func TestWhoIsNoAgent(t *testing.T) {
 		dial func() (io.ReadWriteCloser, error)
 		want string
 	}{
-		{"a greeting of the shell", func() (io.ReadWriteCloser, error) { return newSaid("Welcome to host\n", true), nil }, `it sent "Welcome to host`},
+		{"a greeting of the shell", func() (io.ReadWriteCloser, error) {
+			return newSaid("Welcome to host\n", true), nil
+		}, `it sent "Welcome to host`},
 		{"ends at once", func() (io.ReadWriteCloser, error) { return newSaid("", false), nil }, "its stream ended"},
-		{"ends within", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x09abc", false), nil }, "ends within a message"},
-		{"no JSON", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x03abc", false), nil }, "read message"},
-		{"another message", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x0e"+`{"kind":"odd"}`, true), nil }, `begins with "odd"`},
-		{"cannot start", func() (io.ReadWriteCloser, error) { return nil, errors.New("no route to host") }, "no route to host"},
+		{
+			"ends within", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x09abc", false), nil },
+			"ends within a message",
+		},
+		{
+			"no JSON", func() (io.ReadWriteCloser, error) { return newSaid("\x00\x00\x00\x03abc", false), nil },
+			"read message",
+		},
+		{"another message", func() (io.ReadWriteCloser, error) {
+			return newSaid("\x00\x00\x00\x0e"+`{"kind":"odd"}`, true), nil
+		}, `begins with "odd"`},
+		{
+			"cannot start", func() (io.ReadWriteCloser, error) { return nil, errors.New("no route to host") },
+			"no route to host",
+		},
 		{"silent", func() (io.ReadWriteCloser, error) { return newSaid("", true), nil }, "context deadline exceeded"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		if c.name == "silent" {
 			ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
 		}
-		d := &Driver{Version: "v1", Places: []Place{{Name: "far", Dial: func(context.Context) (io.ReadWriteCloser, error) { return c.dial() }}}}
+		d := &Driver{Version: "v1", Places: []Place{{Name: "far", Dial: func(context.Context) (io.ReadWriteCloser,
+			error,
+		) {
+			return c.dial()
+		}}}}
 		err := d.Connect(ctx)
 		cancel()
 		d.Close()
-		if failure, ok := errors.AsType[*results.Failure](err); !ok || failure.Class != results.FailAgent || !strings.Contains(err.Error(), c.want) {
+		if failure, ok := errors.AsType[*results.Failure](err); !ok || failure.Class != results.FailAgent ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: Connect = %v, want %q", c.name, err, c.want)
 		}
 	}
 	all, _ := places(t, 1, "v2")
-	if err := (&Driver{Places: all, Version: "v1"}).Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "is bench v2, this is bench v1: install") {
+	if err := (&Driver{Places: all, Version: "v1"}).Connect(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"is bench v2, this is bench v1: install") {
 		t.Errorf("Connect to another version = %v", err)
 	}
 }
@@ -486,11 +538,13 @@ func TestJobsThatCannotBe(t *testing.T) {
 		{load.Options{Target: target, Arrivals: []float64{1, 0, 2, 3}}, somePrompts(4, 0), "ascending"},
 		{load.Options{Target: target, RequestID: func(int) string { return "" }}, somePrompts(4, 0), "request ids"},
 	} {
-		if got, _, err := drive(t.Context(), t, d.Run, c.opts, c.prompts); err == nil || !strings.Contains(err.Error(), c.want) || len(got) > 0 {
+		if got, _, err := drive(t.Context(), t, d.Run, c.opts, c.prompts); err == nil || !strings.Contains(err.Error(),
+			c.want) || len(got) > 0 {
 			t.Errorf("Run = %v, %d records, want %q", err, len(got), c.want)
 		}
 	}
-	if got, _, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(4, 0)); err != nil || len(got) != 4 {
+	if got, _, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(4, 0)); err != nil ||
+		len(got) != 4 {
 		t.Errorf("a good job afterwards: %d records, %v", len(got), err)
 	}
 }
@@ -539,7 +593,8 @@ func FuzzShare(f *testing.F) {
 				for turn := range 1 + len(mine[k%len(mine)].Turns) {
 					index, conversation := s.number(i)
 					if seen[index] || conversation != k*n+a {
-						t.Fatalf("agent %d of %d: its request %d is %d of conversation %d, turn %d", a, n, i, index, conversation, turn)
+						t.Fatalf("agent %d of %d: its request %d is %d of conversation %d, turn %d", a, n, i, index,
+							conversation, turn)
 					}
 					seen[index] = true
 					i++

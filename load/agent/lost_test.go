@@ -74,7 +74,9 @@ func TestEndAfterTheLastRequest(t *testing.T) {
 			defer cancel()
 			var kill func(int)
 			all, kill := placesOf(t, 2, "v1", func(i int) Runner {
-				return func(_ context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error) {
+				return func(_ context.Context, opts load.Options, prompts []dialect.Prompt,
+					emit load.Emit,
+				) (results.ClientReport, error) {
 					if _, err := opts.Start(context.Background()); err != nil {
 						return results.ClientReport{}, err
 					}

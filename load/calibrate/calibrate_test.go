@@ -24,7 +24,8 @@ import (
 func TestMeasure(t *testing.T) {
 	said := 0
 	cal, err := Measure(t.Context(), Options{
-		Feeder: testFeeder, Widths: []int{3, 20}, Tokens: 5, Gap: 5 * time.Millisecond, Rounds: 1, Unpaced: 2000, Answers: 100,
+		Feeder: testFeeder, Widths: []int{3, 20}, Tokens: 5, Gap: 5 * time.Millisecond, Rounds: 1,
+		Unpaced: 2000, Answers: 100,
 		Readers: []string{ReaderRaw, spec.TransportSockets, spec.TransportHTTP}, Said: func(string) { said++ },
 	})
 	if err != nil {
@@ -34,18 +35,21 @@ func TestMeasure(t *testing.T) {
 		t.Fatalf("calibration %+v", cal)
 	}
 	for _, d := range cal.Drives {
-		if d.CPUPerEventS <= 0 || d.EventsPerS <= 0 || d.UnpacedPerS <= 0 || d.MemoryBytes <= 0 || d.TTFTS < 0.1 || d.ITLP50S < 0 || d.ITLP99S < d.ITLP50S {
+		if d.CPUPerEventS <= 0 || d.EventsPerS <= 0 || d.UnpacedPerS <= 0 || d.MemoryBytes <= 0 || d.TTFTS < 0.1 ||
+			d.ITLP50S < 0 || d.ITLP99S < d.ITLP50S {
 			t.Errorf("%s, %d streams: %+v", d.Reader, d.Streams, d)
 		}
 		if d.StampP50S < -0.001 || d.StampP99S < d.StampP50S || d.StampMaxS < d.StampP99S {
-			t.Errorf("%s, %d streams: stamps %v, %v, %v after the writes", d.Reader, d.Streams, d.StampP50S, d.StampP99S, d.StampMaxS)
+			t.Errorf("%s, %d streams: stamps %v, %v, %v after the writes", d.Reader, d.Streams, d.StampP50S,
+				d.StampP99S, d.StampMaxS)
 		}
 		if (d.LagP99S != nil) != (d.Reader == spec.TransportSockets) {
 			t.Errorf("%s: lag %v", d.Reader, d.LagP99S)
 		}
 	}
 	var table bytes.Buffer
-	if err := WriteTable(&table, cal); err != nil || strings.Count(table.String(), "\n") != 10 || strings.Count(table.String(), spec.TransportHTTP) != 2 {
+	if err := WriteTable(&table, cal); err != nil || strings.Count(table.String(), "\n") != 10 ||
+		strings.Count(table.String(), spec.TransportHTTP) != 2 {
 		t.Errorf("table, %v:\n%s", err, &table)
 	}
 }
@@ -55,7 +59,10 @@ func TestMeasureFails(t *testing.T) {
 	missing := func(ctx context.Context) *exec.Cmd {
 		return exec.CommandContext(ctx, filepath.Join(t.TempDir(), "none"))
 	}
-	for name, feeder := range map[string]func(context.Context) *exec.Cmd{"no feeder": nil, "silent": silent, "missing": missing} {
+	for name, feeder := range map[string]func(context.Context) *exec.Cmd{
+		"no feeder": nil, "silent": silent,
+		"missing": missing,
+	} {
 		if cal, err := Measure(t.Context(), Options{Feeder: feeder, Widths: []int{1}}); err == nil {
 			t.Errorf("%s: %+v, want an error", name, cal)
 		}
@@ -70,7 +77,13 @@ func TestMeasureFails(t *testing.T) {
 func TestStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "calibration.json")
 	lag := 0.001
-	want := results.Calibration{MeasuredAt: "2026-01-02T03:04:05Z", CPU: proc.System.CPU().Model, Cores: 2, RequestsPerS: 9, Drives: []results.CalibratedDrive{{Reader: "raw", Streams: 3}, {Reader: spec.TransportSockets, Streams: 3, LagP99S: &lag}}}
+	want := results.Calibration{
+		MeasuredAt: "2026-01-02T03:04:05Z", CPU: proc.System.CPU().Model, Cores: 2,
+		RequestsPerS: 9, Drives: []results.CalibratedDrive{{Reader: "raw", Streams: 3}, {
+			Reader:  spec.TransportSockets,
+			Streams: 3, LagP99S: &lag,
+		}},
+	}
 	if err := Save(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -159,12 +172,16 @@ func TestRequest(t *testing.T) {
 			t.Fatalf("after %d bytes: %v, %v", i+1, done, err)
 		}
 	}
-	for _, bad := range []string{"GET / HTTP/1.1\r\n\r\n", "POST /x HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "POST /1/2/3 HTTP/1.1\r\nContent-Length: -5\r\n\r\n", strings.Repeat("x", 70<<10)} {
+	for _, bad := range []string{
+		"GET / HTTP/1.1\r\n\r\n", "POST /x HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+		"POST /1/2/3 HTTP/1.1\r\nContent-Length: -5\r\n\r\n", strings.Repeat("x", 70<<10),
+	} {
 		if _, err := new(stream).request([]byte(bad)); err == nil {
 			t.Errorf("request(%.40q): no error", bad)
 		}
 	}
-	if _, err := new(stream).request([]byte("x y\r\nContent-Length: 99999999999999999999\r\n\r\n")); !errors.Is(err, errRequest) {
+	if _, err := new(stream).request([]byte("x y\r\nContent-Length: 99999999999999999999\r\n\r\n")); !errors.Is(err,
+		errRequest) {
 		t.Errorf("a huge length: %v", err)
 	}
 }

@@ -107,36 +107,120 @@ func TestParseChunk(t *testing.T) {
 		want       seenChunk
 	}{
 		{"done", " [DONE]", seenChunk{Done: true, Usage: none, Timings: none, Kind: "o"}},
-		{"text", `{"choices":[{"text":" a\n\"\u00e9\ud83d\ude00\/"}]}`, seenChunk{Choices: true, Content: " a\n\"é😀/", Usage: none, Timings: none, Kind: "t"}},
-		{"lone surrogates", `{"choices":[{"text":"\ud83dx\ude00\ud83d\u0041"}]}`, seenChunk{Choices: true, Content: "\ufffdx\ufffd\ufffdA", Usage: none, Timings: none, Kind: "t"}},
-		{"delta", `{"choices":[{"delta":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}`, seenChunk{Choices: true, Role: true, Content: "a", Finish: "stop", Usage: none, Timings: none, Kind: "t"}},
-		{"role", `{"choices":[{"delta":{"role":"assistant","content":null}}]}`, seenChunk{Choices: true, Role: true, Usage: none, Timings: none, Kind: "r"}},
+		{"text", `{"choices":[{"text":" a\n\"\u00e9\ud83d\ude00\/"}]}`, seenChunk{
+			Choices: true, Content: " a\n\"é😀/",
+			Usage: none, Timings: none, Kind: "t",
+		}},
+		{
+			"lone surrogates", `{"choices":[{"text":"\ud83dx\ude00\ud83d\u0041"}]}`,
+			seenChunk{Choices: true, Content: "\ufffdx\ufffd\ufffdA", Usage: none, Timings: none, Kind: "t"},
+		},
+		{
+			"delta", `{"choices":[{"delta":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}`,
+			seenChunk{Choices: true, Role: true, Content: "a", Finish: "stop", Usage: none, Timings: none, Kind: "t"},
+		},
+		{"role", `{"choices":[{"delta":{"role":"assistant","content":null}}]}`, seenChunk{
+			Choices: true, Role: true,
+			Usage: none, Timings: none, Kind: "r",
+		}},
 		{"empty", `{"choices":[{"text":""}]}`, seenChunk{Choices: true, Usage: none, Timings: none, Kind: "e"}},
-		{"finish", `{"choices":[{"delta":{},"finish_reason":"length"}]}`, seenChunk{Choices: true, Finish: "length", Usage: none, Timings: none, Kind: "f"}},
-		{"reasoning", `{"choices":[{"delta":{"reasoning_content":"hm","content":""}}]}`, seenChunk{Choices: true, Reasoning: "hm", Usage: none, Timings: none, Kind: "k"}},
-		{"reasoning under both names", `{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, seenChunk{Choices: true, Reasoning: "hm", Usage: none, Timings: none, Kind: "k"}},
-		{"reasoning, newer name", `{"choices":[{"delta":{"reasoning":"hm"}}]}`, seenChunk{Choices: true, Reasoning: "hm", Usage: none, Timings: none, Kind: "k"}},
-		{"tool", `{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, seenChunk{Choices: true, Tool: true, Usage: none, Timings: none, Kind: "c"}},
-		{"no tool", `{"choices":[{"delta":{"tool_calls":[ ],"function_call":null}}]}`, seenChunk{Choices: true, Usage: none, Timings: none, Kind: "e"}},
-		{"usage", `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":2}}}`, seenChunk{Usage: TokenCounts{3, 5, 2}, Timings: none, Kind: "u"}},
-		{"usage without details", `{"choices":null,"usage":{"completion_tokens":5,"prompt_tokens_details":null}}`, seenChunk{Usage: TokenCounts{-1, 5, -1}, Timings: none, Kind: "u"}},
-		{"null usage", `{"choices":[{"text":"a"}],"usage":null}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"}},
-		{"timings", `{"choices":[{"text":""}],"timings":{"prompt_n":4,"cache_n":6,"predicted_n":9,"prompt_ms":1.5e-3}}`, seenChunk{Choices: true, Usage: none, Timings: TokenCounts{10, 9, 6}, Kind: "e"}},
-		{"timings with drafts", `{"choices":[{"text":""}],"timings":{"prompt_n":4,"predicted_n":9,"draft_n":51,"draft_n_accepted":23}}`, seenChunk{Choices: true, Usage: none, Timings: TokenCounts{4, 9, -1}, Drafts: DraftCounts{Tokens: 51, Accepted: 23}, Kind: "e"}},
-		{"drafts of no number", `{"timings":{"draft_n":null,"draft_n_accepted":"x","predicted_n":9}}`, seenChunk{Usage: none, Timings: TokenCounts{-1, 9, -1}, Kind: "u"}},
-		{"error object", `{"error":{"message":"boom"}}`, seenChunk{Usage: none, Timings: none, Fault: `{"message":"boom"}`, Kind: "x"}},
-		{"error string beside text", `{"error":"boom","choices":[{"text":"a"}]}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Fault: `"boom"`, Kind: "x"}},
-		{"no error", `{"error":null,"choices":[{"text":"a"}]}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"}},
-		{"older error object", `{"object":"error","message":"boom","code":400}`, seenChunk{Usage: none, Timings: none, Fault: `"boom"`, Kind: "x"}},
+		{"finish", `{"choices":[{"delta":{},"finish_reason":"length"}]}`, seenChunk{
+			Choices: true, Finish: "length",
+			Usage: none, Timings: none, Kind: "f",
+		}},
+		{
+			"reasoning", `{"choices":[{"delta":{"reasoning_content":"hm","content":""}}]}`,
+			seenChunk{Choices: true, Reasoning: "hm", Usage: none, Timings: none, Kind: "k"},
+		},
+		{
+			"reasoning under both names", `{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`,
+			seenChunk{Choices: true, Reasoning: "hm", Usage: none, Timings: none, Kind: "k"},
+		},
+		{
+			"reasoning, newer name", `{"choices":[{"delta":{"reasoning":"hm"}}]}`,
+			seenChunk{Choices: true, Reasoning: "hm", Usage: none, Timings: none, Kind: "k"},
+		},
+		{"tool", `{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, seenChunk{
+			Choices: true, Tool: true,
+			Usage: none, Timings: none, Kind: "c",
+		}},
+		{
+			"no tool", `{"choices":[{"delta":{"tool_calls":[ ],"function_call":null}}]}`,
+			seenChunk{Choices: true, Usage: none, Timings: none, Kind: "e"},
+		},
+		{
+			"usage",
+			`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":2}}}`,
+			seenChunk{Usage: TokenCounts{3, 5, 2}, Timings: none, Kind: "u"},
+		},
+		{
+			"usage without details", `{"choices":null,"usage":{"completion_tokens":5,"prompt_tokens_details":null}}`,
+			seenChunk{Usage: TokenCounts{-1, 5, -1}, Timings: none, Kind: "u"},
+		},
+		{"null usage", `{"choices":[{"text":"a"}],"usage":null}`, seenChunk{
+			Choices: true, Content: "a", Usage: none,
+			Timings: none, Kind: "t",
+		}},
+		{
+			"timings", `{"choices":[{"text":""}],"timings":{"prompt_n":4,"cache_n":6,"predicted_n":9,"prompt_ms":1.5e-3}}`,
+			seenChunk{Choices: true, Usage: none, Timings: TokenCounts{10, 9, 6}, Kind: "e"},
+		},
+		{
+			"timings with drafts",
+			`{"choices":[{"text":""}],"timings":{"prompt_n":4,"predicted_n":9,"draft_n":51,"draft_n_accepted":23}}`,
+			seenChunk{Choices: true, Usage: none, Timings: TokenCounts{4, 9, -1}, Drafts: DraftCounts{
+				Tokens:   51,
+				Accepted: 23,
+			}, Kind: "e"},
+		},
+		{
+			"drafts of no number", `{"timings":{"draft_n":null,"draft_n_accepted":"x","predicted_n":9}}`,
+			seenChunk{Usage: none, Timings: TokenCounts{-1, 9, -1}, Kind: "u"},
+		},
+		{"error object", `{"error":{"message":"boom"}}`, seenChunk{
+			Usage: none, Timings: none,
+			Fault: `{"message":"boom"}`, Kind: "x",
+		}},
+		{"error string beside text", `{"error":"boom","choices":[{"text":"a"}]}`, seenChunk{
+			Choices: true, Content: "a",
+			Usage: none, Timings: none, Fault: `"boom"`, Kind: "x",
+		}},
+		{"no error", `{"error":null,"choices":[{"text":"a"}]}`, seenChunk{
+			Choices: true, Content: "a", Usage: none,
+			Timings: none, Kind: "t",
+		}},
+		{"older error object", `{"object":"error","message":"boom","code":400}`, seenChunk{
+			Usage: none, Timings: none,
+			Fault: `"boom"`, Kind: "x",
+		}},
 		{"message without error", `{"object":"x","message":"boom"}`, seenChunk{Usage: none, Timings: none, Kind: "o"}},
 		{"not an object", `[1]`, seenChunk{Usage: none, Timings: none, Kind: "o"}},
 		{"choices of another type", `{"choices":{"a":1}}`, seenChunk{Usage: none, Timings: none, Kind: "o"}},
-		{"two choices", `{"choices":[{"text":"a"},{"text":"b"}]}`, seenChunk{Choices: true, Content: "ab", Usage: none, Timings: none, Kind: "t"}},
-		{"left to encoding/json: escaped name", `{"choic\u0065s":[{"text":"a"}]}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"}},
-		{"left to encoding/json: name twice", `{"choices":[{"text":"a"}],"choices":[{"text":"b","text":"c"}]}`, seenChunk{Choices: true, Content: "c", Usage: none, Timings: none, Kind: "t"}},
-		{"left to encoding/json: float", `{"usage":{"completion_tokens":5.0,"prompt_tokens":-1}}`, seenChunk{Usage: TokenCounts{-1, 5, -1}, Timings: none, Kind: "u"}},
-		{"left to encoding/json: deep", `{"x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `,"choices":[{"text":"a"}]}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"}},
-		{"left to encoding/json: escaped finish reason", `{"choices":[{"finish_reason":"st\u006fp"}]}`, seenChunk{Choices: true, Finish: "stop", Usage: none, Timings: none, Kind: "f"}},
+		{"two choices", `{"choices":[{"text":"a"},{"text":"b"}]}`, seenChunk{
+			Choices: true, Content: "ab", Usage: none,
+			Timings: none, Kind: "t",
+		}},
+		{
+			"left to encoding/json: escaped name", `{"choic\u0065s":[{"text":"a"}]}`,
+			seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"},
+		},
+		{
+			"left to encoding/json: name twice", `{"choices":[{"text":"a"}],"choices":[{"text":"b","text":"c"}]}`,
+			seenChunk{Choices: true, Content: "c", Usage: none, Timings: none, Kind: "t"},
+		},
+		{
+			"left to encoding/json: float", `{"usage":{"completion_tokens":5.0,"prompt_tokens":-1}}`,
+			seenChunk{Usage: TokenCounts{-1, 5, -1}, Timings: none, Kind: "u"},
+		},
+		{"left to encoding/json: deep", `{"x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) +
+			`,"choices":[{"text":"a"}]}`, seenChunk{
+			Choices: true, Content: "a", Usage: none,
+			Timings: none, Kind: "t",
+		}},
+		{
+			"left to encoding/json: escaped finish reason", `{"choices":[{"finish_reason":"st\u006fp"}]}`,
+			seenChunk{Choices: true, Finish: "stop", Usage: none, Timings: none, Kind: "f"},
+		},
 	}
 	for _, tt := range tests {
 		c := new(Chunk)
@@ -146,14 +230,19 @@ func TestParseChunk(t *testing.T) {
 		if diff := cmp.Diff(tt.want, seen(c), cmp.AllowUnexported(TokenCounts{}, DraftCounts{})); diff != "" {
 			t.Errorf("%s: parse(%s): -want +got\n%s", tt.name, tt.data, diff)
 		}
-		if !strings.HasPrefix(tt.name, "left to") && tt.name != "done" && tt.name != "not an object" && !checkAgainstSlow(t, []byte(tt.data)) {
+		if !strings.HasPrefix(tt.name, "left to") && tt.name != "done" && tt.name != "not an object" &&
+			!checkAgainstSlow(t, []byte(tt.data)) {
 			t.Errorf("%s: left to encoding/json", tt.name)
 		}
 	}
 }
 
 func TestParseChunkRefuses(t *testing.T) {
-	for _, data := range []string{``, `{`, `{}{}`, `{"a":1,}`, `{"a":01}`, `{"a":"` + "\x01" + `"}`, `{"a":"\x"}`, "{\"a\":\"\x00b\"}", "{\"a\":\"12345678\x01n\"}", `{"a":tru}`, `{"a" 1}`, `{"a":1e}`, `{"a":-}`, `{"a":1.}`, `ping`, `{"a":[1,]}`, "{}\x00"} {
+	for _, data := range []string{
+		``, `{`, `{}{}`, `{"a":1,}`, `{"a":01}`, `{"a":"` + "\x01" + `"}`, `{"a":"\x"}`,
+		"{\"a\":\"\x00b\"}", "{\"a\":\"12345678\x01n\"}", `{"a":tru}`, `{"a" 1}`, `{"a":1e}`, `{"a":-}`, `{"a":1.}`,
+		`ping`, `{"a":[1,]}`, "{}\x00",
+	} {
 		c := new(Chunk)
 		if err := (OpenAIStream{}).Parse([]byte(data), c); err == nil {
 			t.Errorf("parse(%q) took it as %+v, want an error", data, seen(c))
@@ -228,7 +317,8 @@ func TestBodyWords(t *testing.T) {
 func TestKindsAreTokens(t *testing.T) {
 	for k, want := range map[results.ChunkKind]bool{
 		results.ChunkText: true, results.ChunkReasoning: true, results.ChunkTool: true, results.ChunkWhole: true,
-		results.ChunkEmpty: false, results.ChunkRole: false, results.ChunkFinish: false, results.ChunkUsage: false, results.ChunkError: false, results.ChunkOther: false,
+		results.ChunkEmpty: false, results.ChunkRole: false, results.ChunkFinish: false, results.ChunkUsage: false,
+		results.ChunkError: false, results.ChunkOther: false,
 	} {
 		if got := IsToken(k); got != want {
 			t.Errorf("isToken(%c) = %v, want %v", k, got, want)

@@ -12,7 +12,8 @@ import (
 func FuzzWalk(f *testing.F) {
 	for _, s := range []string{
 		`{"a":1,"b":{"c":[1,2]},"a":"x"}`, ` { "\u0061" : null } `, `[1]`, `"x"`, `{`, `{}`, `{"a":1}x`,
-		`{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, `{"\ud83d":"\ud83d\ude00"}`, `{"é":-0.5e3}`,
+		`{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, `{"\ud83d":"\ud83d\ude00"}`,
+		`{"é":-0.5e3}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -27,7 +28,8 @@ func FuzzWalk(f *testing.F) {
 			want = nil
 		}
 		for name, value := range want {
-			if clean := strings.ToValidUTF8(name, "\ufffd"); strings.ToValidUTF8(got[clean], "\ufffd") != strings.ToValidUTF8(string(value), "\ufffd") && !strings.Contains(clean, "\ufffd") {
+			if clean := strings.ToValidUTF8(name, "\ufffd"); strings.ToValidUTF8(got[clean],
+				"\ufffd") != strings.ToValidUTF8(string(value), "\ufffd") && !strings.Contains(clean, "\ufffd") {
 				t.Errorf("walk(%q): member %q is %q, want %q", data, name, got[clean], value)
 			}
 		}
@@ -45,7 +47,8 @@ func FuzzNative(f *testing.F) {
 		`{"token":{"text":"a","special":false},"generated_text":"ab","details":{"finish_reason":"length","generated_tokens":2}}`,
 		`{"text":"a","meta_info":{"finish_reason":{"type":"abort","message":"m"},"completion_tokens":1}}`,
 		`{"message":{"content":"a","thinking":"b","tool_calls":[1]},"done":true,"done_reason":"stop","eval_count":3}`,
-		`{"error":{"message":"m"},"generated_text":null,"token":null,"meta_info":[],"stop":1}`, `[DONE]`, `{"generated_text":"","text":"\ud83d"}`,
+		`{"error":{"message":"m"},"generated_text":null,"token":null,"meta_info":[],"stop":1}`, `[DONE]`,
+		`{"generated_text":"","text":"\ud83d"}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -15,7 +15,12 @@ func TestCanonicalHeaders(t *testing.T) {
 		err  string
 	}{
 		{"none", nil, map[string]string{}, ""},
-		{"canonical", map[string]string{"x-one": "1", "AUTHORIZATION": "k", "host": "h"}, map[string]string{"X-One": "1", "Authorization": "k", "Host": "h"}, ""},
+		{
+			"canonical",
+			map[string]string{"x-one": "1", "AUTHORIZATION": "k", "host": "h"},
+			map[string]string{"X-One": "1", "Authorization": "k", "Host": "h"},
+			"",
+		},
 		{"twice", map[string]string{"authorization": "a", "Authorization": "b"}, nil, `"Authorization" is given twice`},
 		{"framing", map[string]string{"transfer-encoding": "chunked"}, nil, "sets it itself"},
 		{"length", map[string]string{"Content-Length": "7"}, nil, "sets it itself"},

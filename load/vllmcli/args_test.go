@@ -79,9 +79,12 @@ func FuzzSpread(f *testing.F) {
 func TestCommandLinesOfVLLM(t *testing.T) {
 	for _, args := range []string{
 		"--model m --dataset-name random --random-input-len 1024 --random-output-len 128 --num-prompts 100",
-		"--backend vllm --model m --endpoint /v1/completions --dataset-name sharegpt --dataset-path s.json --num-prompts 10 --request-rate inf --seed 42",
-		"--backend openai-chat --base-url http://h:1/v1 --endpoint /v1/chat/completions --model m --dataset-name random-mm --max-concurrency 4 --random-mm-bucket-config {(256,256,1):1.0}",
-		"--host 0.0.0.0 --port 8001 --model m --trust-remote-code --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --ignore-eos --save-result --result-dir r",
+		"--backend vllm --model m --endpoint /v1/completions --dataset-name sharegpt --dataset-path s.json " +
+			"--num-prompts 10 --request-rate inf --seed 42",
+		"--backend openai-chat --base-url http://h:1/v1 --endpoint /v1/chat/completions --model m --dataset-name " +
+			"random-mm --max-concurrency 4 --random-mm-bucket-config {(256,256,1):1.0}",
+		"--host 0.0.0.0 --port 8001 --model m --trust-remote-code --percentile-metrics ttft,tpot,itl,e2el " +
+			"--metric-percentiles 50,90,99 --ignore-eos --save-result --result-dir r",
 		"--dataset-name custom --dataset-path c.jsonl --custom-output-len -1 --skip-chat-template --disable-shuffle",
 		"--backend tgi --endpoint /generate_stream --model m",
 		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 10 --model m",
@@ -109,7 +112,10 @@ func TestRefused(t *testing.T) {
 		{"--ramp-up-strategy linear", "needs --ramp-up-start-rps"},
 		{"--ramp-up-start-rps 1", "need --ramp-up-strategy"},
 		{"--ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 4", "must be above 0"},
-		{"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 4 --request-rate 3", "leave --request-rate out"},
+		{
+			"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 4 --request-rate 3",
+			"leave --request-rate out",
+		},
 		{"--compat vllm-0.7", `--compat "vllm-0.7": want one of vllm`},
 		{"--transport carrier-pigeon", "--transport must be"},
 		{"--duration 5s --compat vllm", "no version of vLLM's client does"},
@@ -123,7 +129,8 @@ func TestRefused(t *testing.T) {
 
 func TestNotesOfFlagsWithoutEffect(t *testing.T) {
 	f := mustParse(t, "--trust-remote-code --dataset-name custom --dataset-path c")
-	if len(f.Notes) != 2 || !strings.Contains(f.Notes[0], "--trust-remote-code has no effect") || !strings.Contains(f.Notes[1], "chat template") {
+	if len(f.Notes) != 2 || !strings.Contains(f.Notes[0], "--trust-remote-code has no effect") ||
+		!strings.Contains(f.Notes[1], "chat template") {
 		t.Errorf("Notes = %q, want one of --trust-remote-code and one of the template", f.Notes)
 	}
 }
@@ -134,7 +141,10 @@ func TestResultPath(t *testing.T) {
 		{"", "org/name", "openai-infqps-name-20260901-102030.json"},
 		{"--request-rate 10 --max-concurrency 4", "m", "openai-10.0qps-concurrency4-m-20260901-102030.json"},
 		{"--request-rate 0.5 --label night --result-dir d", "m", "d/night-0.5qps-m-20260901-102030.json"},
-		{"--backend vllm --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9", "m", "vllm-ramp-up-linear-1qps-9qps-m-20260901-102030.json"},
+		{
+			"--backend vllm --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9", "m",
+			"vllm-ramp-up-linear-1qps-9qps-m-20260901-102030.json",
+		},
 		{"--result-filename x.json --result-dir a/b", "m", "a/b/x.json"},
 	}
 	for _, tt := range tests {
@@ -151,18 +161,43 @@ func TestDatasetSpec(t *testing.T) {
 		want dataset.Spec
 	}{
 		{"", dataset.Spec{Kind: "random", N: 1000, InputLen: 1024, OutputLen: 128, Shuffle: true}},
-		{"--input-len 7 --output-len 9 --compat vllm", dataset.Spec{Kind: "random", N: 1000, InputLen: 7, OutputLen: 9, Shuffle: true, Compat: "vllm"}},
-		{`--random-range-ratio {"input":0.5,"output":0.0} --seed 3`, dataset.Spec{Kind: "random", N: 1000, InputLen: 1024, OutputLen: 128, RangeRatio: 0.5, RangeRatioOutput: &ratio, Seed: 3, Shuffle: true}},
-		{"--dataset-name sharegpt --dataset-path s --sharegpt-output-len 5 --no-oversample", dataset.Spec{Kind: "sharegpt", Path: "s", N: 1000, OutputLen: 5, NoOversample: true, Shuffle: true}},
-		{"--dataset-name sonnet --dataset-path s", dataset.Spec{Kind: "sonnet", Path: "s", N: 1000, InputLen: 550, OutputLen: 150, PrefixLen: 200, Shuffle: true}},
-		{"--dataset-name custom --dataset-path s --custom-output-len -1 --disable-shuffle", dataset.Spec{Kind: "custom", Path: "s", N: 1000}},
-		{"--dataset-name prefix_repetition --num-prompts 20", dataset.Spec{Kind: "prefix_repetition", N: 20, PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128, Shuffle: true}},
-		{"--dataset-name hf --dataset-path d --hf-subset s --hf-output-len 4", dataset.Spec{Kind: "hf", Path: "d", N: 1000, Subset: "s", OutputLen: 4, Shuffle: true}},
+		{"--input-len 7 --output-len 9 --compat vllm", dataset.Spec{
+			Kind: "random", N: 1000, InputLen: 7, OutputLen: 9,
+			Shuffle: true, Compat: "vllm",
+		}},
+		{`--random-range-ratio {"input":0.5,"output":0.0} --seed 3`, dataset.Spec{
+			Kind: "random", N: 1000,
+			InputLen: 1024, OutputLen: 128, RangeRatio: 0.5, RangeRatioOutput: &ratio, Seed: 3, Shuffle: true,
+		}},
 		{
-			"--dataset-name random-mm --random-mm-base-items-per-request 9 --random-mm-limit-mm-per-prompt {\"image\":2,\"video\":0} --random-mm-bucket-config {(256,512,1):0.25,(720,1280,16):0.0}",
+			"--dataset-name sharegpt --dataset-path s --sharegpt-output-len 5 --no-oversample",
+			dataset.Spec{Kind: "sharegpt", Path: "s", N: 1000, OutputLen: 5, NoOversample: true, Shuffle: true},
+		},
+		{"--dataset-name sonnet --dataset-path s", dataset.Spec{
+			Kind: "sonnet", Path: "s", N: 1000, InputLen: 550,
+			OutputLen: 150, PrefixLen: 200, Shuffle: true,
+		}},
+		{"--dataset-name custom --dataset-path s --custom-output-len -1 --disable-shuffle", dataset.Spec{
+			Kind: "custom",
+			Path: "s", N: 1000,
+		}},
+		{"--dataset-name prefix_repetition --num-prompts 20", dataset.Spec{
+			Kind: "prefix_repetition", N: 20,
+			PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128, Shuffle: true,
+		}},
+		{"--dataset-name hf --dataset-path d --hf-subset s --hf-output-len 4", dataset.Spec{
+			Kind: "hf", Path: "d",
+			N: 1000, Subset: "s", OutputLen: 4, Shuffle: true,
+		}},
+		{
+			"--dataset-name random-mm --random-mm-base-items-per-request 9 --random-mm-limit-mm-per-prompt " +
+				"{\"image\":2,\"video\":0} --random-mm-bucket-config {(256,512,1):0.25,(720,1280,16):0.0}",
 			dataset.Spec{
 				Kind: "random_mm", N: 1000, InputLen: 1024, OutputLen: 128, Shuffle: true,
-				Images: &dataset.Images{PerRequest: 2, Sizes: []dataset.ImageSize{{Width: 512, Height: 256, Weight: 0.25}}},
+				Images: &dataset.Images{PerRequest: 2, Sizes: []dataset.ImageSize{{
+					Width: 512, Height: 256,
+					Weight: 0.25,
+				}}},
 			},
 		},
 	}
@@ -193,15 +228,19 @@ func TestDatasetSpecRefuses(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	f := mustParse(t, "--backend sglang --endpoint generate --header A=b=c D=e --extra-body {\"k\":1.50} --temperature 0 --top-k 5 --max-concurrency 3 --compat vllm --request-id-prefix q-")
+	f := mustParse(t,
+		"--backend sglang --endpoint generate --header A=b=c D=e --extra-body {\"k\":1.50} --temperature 0 --top-k "+
+			"5 --max-concurrency 3 --compat vllm --request-id-prefix q-")
 	o, err := f.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Target.API != "sglang" || o.Target.Path != "/generate" || o.Target.Headers["A"] != "b=c" || o.Target.Headers["D"] != "e" {
+	if o.Target.API != "sglang" || o.Target.Path != "/generate" || o.Target.Headers["A"] != "b=c" ||
+		o.Target.Headers["D"] != "e" {
 		t.Errorf("Target = %+v, want sglang at /generate with two headers", o.Target)
 	}
-	if *o.Sampling.Temperature != 0 || *o.Sampling.TopK != 5 || o.Sampling.TopP != nil || o.MaxConcurrency != 3 || !o.IgnoreEOS || o.RequestIDPrefix != "q-" {
+	if *o.Sampling.Temperature != 0 || *o.Sampling.TopK != 5 || o.Sampling.TopP != nil || o.MaxConcurrency != 3 ||
+		!o.IgnoreEOS || o.RequestIDPrefix != "q-" {
 		t.Errorf("Options = %+v", o)
 	}
 	if text := o.Body["k"]; text == nil || !strings.Contains(strings.TrimSpace(toText(text)), "1.50") {
@@ -222,7 +261,8 @@ func toText(v any) string {
 func TestGoalsAndShown(t *testing.T) {
 	f := mustParse(t, "--goodput ttft:100.5 e2el:2000 --metric-percentiles 99,50 --percentile-metrics e2el,ttft")
 	goals, err := f.Goals()
-	if want := map[string]time.Duration{"ttft": 100500 * time.Microsecond, "e2el": 2 * time.Second}; err != nil || !cmp.Equal(goals, want) {
+	if want := map[string]time.Duration{"ttft": 100500 * time.Microsecond, "e2el": 2 * time.Second}; err != nil ||
+		!cmp.Equal(goals, want) {
 		t.Errorf("Goals() = %v, %v, want %v", goals, err, want)
 	}
 	if got, err := f.ShownPercentiles(); err != nil || !slices.Equal(got, []float64{50, 99}) {
@@ -240,7 +280,10 @@ func TestGoalsAndShown(t *testing.T) {
 
 // TestOddValues: values that argparse takes and that were misread.
 func TestOddValues(t *testing.T) {
-	for _, args := range []string{"--goodput ttft:inf", "--goodput ttft:1e300", `--extra-body {"a":1}x`, `--extra-body {"a":1}{"b":2}`} {
+	for _, args := range []string{
+		"--goodput ttft:inf", "--goodput ttft:1e300", `--extra-body {"a":1}x`,
+		`--extra-body {"a":1}{"b":2}`,
+	} {
 		f := mustParse(t, args)
 		_, goals := f.Goals()
 		_, options := f.Options()
@@ -248,7 +291,8 @@ func TestOddValues(t *testing.T) {
 			t.Errorf("%s: no error", args)
 		}
 	}
-	f := mustParse(t, `--host fe80::1%eth0 --port 8000 --timeline-itl-thresholds 25,50 --stop ### --max-tokens-field max_tokens`)
+	f := mustParse(t,
+		`--host fe80::1%eth0 --port 8000 --timeline-itl-thresholds 25,50 --stop ### --max-tokens-field max_tokens`)
 	if got := f.Base(); got != "http://[fe80::1%25eth0]:8000" {
 		t.Errorf("Base = %s", got)
 	}
@@ -256,7 +300,10 @@ func TestOddValues(t *testing.T) {
 	if err != nil || len(o.Sampling.Stop) != 1 || o.Sampling.Stop[0] != "###" || o.MaxTokensField != "max_tokens" {
 		t.Errorf("Options = %+v, %v", o, err)
 	}
-	for v, want := range map[float64]string{10: "10.0", 0.5: "0.5", 1e-05: "1e-05", 1e16: "1e+16", 123456789: "123456789.0"} {
+	for v, want := range map[float64]string{
+		10: "10.0", 0.5: "0.5", 1e-05: "1e-05", 1e16: "1e+16",
+		123456789: "123456789.0",
+	} {
 		if got := results.PythonFloat(v); got != want {
 			t.Errorf("PythonFloat(%v) = %s, want %s", v, got, want)
 		}

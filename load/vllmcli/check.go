@@ -35,8 +35,10 @@ func (f *Flags) check() error {
 		{f.Warmups < 0, "--num-warmups must be at least 0"},
 		{f.Duration < 0, "--duration must be at least 0"},
 		{!slices.Contains([]string{"", "sockets", "net/http"}, f.Transport), "--transport must be sockets or net/http"},
-		{!slices.Contains([]string{"", spec.MaxTokens, spec.MaxCompletionTokens}, f.Request.LimitField),
-			"--max-tokens-field must be max_tokens or max_completion_tokens"},
+		{
+			!slices.Contains([]string{"", spec.MaxTokens, spec.MaxCompletionTokens}, f.Request.LimitField),
+			"--max-tokens-field must be max_tokens or max_completion_tokens",
+		},
 		{f.Duration > 0 && f.Dataset.Compat != "", "--duration repeats prompts, which no version of vLLM's client " +
 			"does: leave --compat out"},
 		{f.Duration > 0 && f.Ramp != "", "--duration and --ramp-up-strategy exclude each other: " +
@@ -83,8 +85,10 @@ func (d *DatasetFlags) check() error {
 	if d.NumPrompts < 1 {
 		return errors.New("--num-prompts must be at least 1")
 	}
-	if compats := []string{"", dataset.CompatVLLM, dataset.CompatVLLM010,
-		dataset.CompatVLLM06}; !slices.Contains(compats, d.Compat) {
+	if compats := []string{
+		"", dataset.CompatVLLM, dataset.CompatVLLM010,
+		dataset.CompatVLLM06,
+	}; !slices.Contains(compats, d.Compat) {
 		return fmt.Errorf("--compat %q: want one of %s", d.Compat, strings.Join(compats[1:], ", "))
 	}
 	return nil

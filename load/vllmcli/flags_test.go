@@ -269,7 +269,8 @@ func TestTimedTrace(t *testing.T) {
 	} {
 		spec, err := mustParse(t, args+" --dataset-path f").Dataset.Spec()
 		if err != nil || spec.Kind != "trace" || spec.BlockLen != want.block || spec.TimeUnitS != want.unit {
-			t.Errorf("%s = %+v, %v, want blocks of %d tokens and a unit of %v s", args, spec, err, want.block, want.unit)
+			t.Errorf("%s = %+v, %v, want blocks of %d tokens and a unit of %v s", args, spec, err,
+				want.block, want.unit)
 		}
 	}
 	if f := mustParse(t, "--dataset f"); f.Dataset.Name != "sharegpt" || f.Dataset.Path != "f" {

@@ -71,7 +71,10 @@ func TestAnswerFraming(t *testing.T) {
 		{"too many digits", chunkedOK + "00000000000000001\r\na\r\n", "", errChunkSize, 3},
 		{"huge size", chunkedOK + "ffffffffffffffff\r\nabc", "abc", io.ErrUnexpectedEOF, 0},
 		{"endless size line", chunkedOK + "3;" + strings.Repeat("x", 5000), "", errChunkLineTooLong, 0},
-		{"more framing than data", chunkedOK + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\na\r\n", 10), "aaaaa", errChunkExcess, 12031},
+		{
+			"more framing than data", chunkedOK + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\na\r\n", 10), "aaaaa",
+			errChunkExcess, 12031,
+		},
 	}
 	for _, tt := range tests {
 		for _, size := range []int{1, 2, 7, 1 << 20} {
@@ -80,7 +83,8 @@ func TestAnswerFraming(t *testing.T) {
 			}
 			_, body, used, err := readAnswerBytes([]byte(tt.raw), func() int { return size })
 			if string(body) != tt.body || !errors.Is(err, tt.err) {
-				t.Errorf("%s, %d bytes a read: body %q, error %v, want %q, %v", tt.name, size, body, err, tt.body, tt.err)
+				t.Errorf("%s, %d bytes a read: body %q, error %v, want %q, %v", tt.name, size, body, err,
+					tt.body, tt.err)
 			}
 			if rest := len(tt.raw) - used; tt.err == nil && rest != tt.rest && size == 1<<20 {
 				t.Errorf("%s: %d bytes left, want %d", tt.name, rest, tt.rest)
@@ -94,7 +98,14 @@ func TestHeadEnd(t *testing.T) {
 		raw  string
 		want int
 	}{
-		{"", 0}, {"HTTP/1.1 200 OK\r\n", 0}, {"HTTP/1.1 200 OK\r\n\r", 0}, {"a\r\n\r\nb", 5}, {"a\n\nb", 3}, {"a\n\r\nb", 4}, {"a\nb\r\n\r\n", 7}, {"\r\n\r\n", 4},
+		{"", 0},
+		{"HTTP/1.1 200 OK\r\n", 0},
+		{"HTTP/1.1 200 OK\r\n\r", 0},
+		{"a\r\n\r\nb", 5},
+		{"a\n\nb", 3},
+		{"a\n\r\nb", 4},
+		{"a\nb\r\n\r\n", 7},
+		{"\r\n\r\n", 4},
 	} {
 		if got := headEnd([]byte(tt.raw), 0); got != tt.want {
 			t.Errorf("headEnd(%q) = %d, want %d", tt.raw, got, tt.want)
@@ -105,7 +116,8 @@ func TestHeadEnd(t *testing.T) {
 func TestNotHTTP(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "", "H": "", "HTTP/": "", "HTTP/1.1 2": "",
-		"SSH-2.0\r\n": `malformed HTTP response "SSH-2.0"`, "X": `malformed HTTP response "X"`, "http/1.1": `malformed HTTP response "http/1.1"`,
+		"SSH-2.0\r\n": `malformed HTTP response "SSH-2.0"`, "X": `malformed HTTP response "X"`,
+		"http/1.1": `malformed HTTP response "http/1.1"`,
 	} {
 		got := ""
 		if err := notHTTP([]byte(raw)); err != nil {
@@ -147,9 +159,11 @@ func FuzzAnswer(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nA: b\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabcd",
-		"HTTP/1.0 200 OK\nContent-Type: a\n\nabc", "HTTP/1.1 304 x\r\n\r\n", "HTTP/1.1 200\r\nTransfer-Encoding: gzip\r\n\r\n",
+		"HTTP/1.0 200 OK\nContent-Type: a\n\nabc", "HTTP/1.1 304 x\r\n\r\n",
+		"HTTP/1.1 200\r\nTransfer-Encoding: gzip\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n000a\r\n0123456789\r\n0\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1 \r\na\r\n0\r\n\r\n", "HTTP/2.0 200 OK\r\nConnection: close\r\n\r\nx",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1 \r\na\r\n0\r\n\r\n",
+		"HTTP/2.0 200 OK\r\nConnection: close\r\n\r\nx",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n0\r\n\r\n\r\n",
 	} {
 		f.Add([]byte(s), uint64(1), uint8(3))

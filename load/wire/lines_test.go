@@ -36,7 +36,10 @@ func TestLineReader(t *testing.T) {
 		{"not JSON but a line", "oops\n{}\n", []string{"oops", "{}"}},
 		{"cut off", "{}\n{\"a", []string{"{}"}},
 		{"sse fields are lines too", "data: {}\n", []string{"data: {}"}},
-		{"longer than any buffer", `"` + strings.Repeat("x", 200_000) + "\"\n1\n", []string{`"` + strings.Repeat("x", 200_000) + `"`, "1"}},
+		{
+			"longer than any buffer", `"` + strings.Repeat("x", 200_000) + "\"\n1\n",
+			[]string{`"` + strings.Repeat("x", 200_000) + `"`, "1"},
+		},
 		{"empty", "", nil},
 	}
 	for _, tt := range tests {

@@ -38,10 +38,19 @@ func TestStamp(t *testing.T) {
 	}{
 		{"at once", []reading{at(0, 0), at(second, 0)}, second, second, 0, 1},
 		{"late", []reading{at(0, 0), at(second, 0)}, second - 5*ms, second - 5*ms, 0, 1},
-		{"slewed clock", []reading{at(0, 0), at(second, 400*time.Microsecond)}, second - 5*ms + 400*time.Microsecond, second - 5*ms, 0, 1},
+		{
+			"slewed clock",
+			[]reading{at(0, 0), at(second, 400*time.Microsecond)},
+			second - 5*ms + 400*time.Microsecond,
+			second - 5*ms, 0, 1,
+		},
 		{"from before the pass", []reading{at(0, 0), at(second, 0)}, -5 * ms, second, 0, 0},
 		{"from the future", []reading{at(0, 0), at(second, 0)}, second + ms, second, 0, 0},
-		{"lost the core between the clocks", []reading{at(0, 0), at(second, -30*ms), at(second+31*ms, 0)}, second - 5*ms, second - 5*ms, 0, 1},
+		{
+			"lost the core between the clocks",
+			[]reading{at(0, 0), at(second, -30*ms), at(second+31*ms, 0)},
+			second - 5*ms, second - 5*ms, 0, 1,
+		},
 		{"stepped ahead", []reading{at(0, 0), at(second, second)}, second - 5*ms, second, second, 0},
 		{"stepped back", []reading{at(0, 0), at(second, -2*second)}, second - 5*ms, second, 2 * second, 0},
 	}
@@ -49,7 +58,8 @@ func TestStamp(t *testing.T) {
 		s := stampWith(tt.readings...)
 		got := s.stamp(base + int64(tt.arrival))
 		if got != tt.want || time.Duration(s.step.Load()) != tt.step || s.lag.total() != tt.lags {
-			t.Errorf("%s: stamp = %v, step %v, %d lags, want %v, %v, %d", tt.name, got, time.Duration(s.step.Load()), s.lag.total(), tt.want, tt.step, tt.lags)
+			t.Errorf("%s: stamp = %v, step %v, %d lags, want %v, %v, %d", tt.name, got, time.Duration(s.step.Load()),
+				s.lag.total(), tt.want, tt.step, tt.lags)
 		}
 	}
 }
@@ -59,7 +69,10 @@ func TestStamp(t *testing.T) {
 func TestStampAfterStep(t *testing.T) {
 	const base = int64(1e18)
 	stepped := reading{wall: base + 11e9, at: time.Second}
-	s := stampWith(reading{wall: base}, stepped, stepped, stepped, stepped, reading{wall: base + 11e9 + 1e8, at: 1100 * time.Millisecond})
+	s := stampWith(reading{wall: base}, stepped, stepped, stepped, stepped, reading{
+		wall: base + 11e9 + 1e8,
+		at:   1100 * time.Millisecond,
+	})
 	if got := s.stamp(base + 999e6); got != time.Second {
 		t.Errorf("at the step: %v, want the reading's 1s", got)
 	}

@@ -132,7 +132,10 @@ func TestEventReader(t *testing.T) {
 		{"many blank lines", "\n\n\ndata: a\n\n\n\n", []string{"a"}},
 		{"multi-byte", "data: é漢😀\n\n", []string{"é漢😀"}},
 		{"not utf-8", "data: \xff\xc3\n\n", []string{"\xff\xc3"}},
-		{"line longer than any buffer", "data: " + strings.Repeat("x", 300_000) + "\n\ndata: b\n\n", []string{strings.Repeat("x", 300_000), "b"}},
+		{
+			"line longer than any buffer", "data: " + strings.Repeat("x", 300_000) + "\n\ndata: b\n\n",
+			[]string{strings.Repeat("x", 300_000), "b"},
+		},
 	}
 	for _, tt := range tests {
 		if got := referenceEvents(tt.stream); !cmp.Equal(got, tt.want) {
@@ -142,7 +145,8 @@ func TestEventReader(t *testing.T) {
 			for _, read := range []func(*EventReader, [][]byte) ([]string, error){readEvents, readLent} {
 				got, err := read(new(EventReader), split.Cut([]byte(tt.stream)))
 				if !errors.Is(err, io.EOF) || !cmp.Equal(got, tt.want) {
-					t.Errorf("%s, %s: got %.200q and error %v, want %.200q and EOF", tt.name, split.Name, got, err, tt.want)
+					t.Errorf("%s, %s: got %.200q and error %v, want %.200q and EOF", tt.name, split.Name,
+						got, err, tt.want)
 				}
 			}
 		}
@@ -168,7 +172,10 @@ func TestEventReaderLimits(t *testing.T) {
 // if several came in one read.
 func TestEventStamps(t *testing.T) {
 	e := new(EventReader)
-	e.Reset(&parts{pieces: [][]byte{[]byte("da"), []byte("ta: a\n"), []byte("\ndata: b\n\ndata: c\n\nda"), []byte("ta: d\r"), []byte("\r"), []byte("\n")}})
+	e.Reset(&parts{pieces: [][]byte{
+		[]byte("da"), []byte("ta: a\n"), []byte("\ndata: b\n\ndata: c\n\nda"),
+		[]byte("ta: d\r"), []byte("\r"), []byte("\n"),
+	}})
 	var got []time.Duration
 	for {
 		_, at, err := e.Next()
@@ -212,7 +219,8 @@ func (idle) ReadStamped([]byte) (int, time.Duration, error) { return 0, 0, nil }
 
 func FuzzEventReader(f *testing.F) {
 	for _, s := range []string{
-		"data: a\n\n", "data:a\r\n\r\n", "\ufeffdata: a\r\rdata: b\n\n", ": x\ndata\ndata: y\n\n", "event: e\nid\n\ndata: z",
+		"data: a\n\n", "data:a\r\n\r\n", "\ufeffdata: a\r\rdata: b\n\n", ": x\ndata\ndata: y\n\n",
+		"event: e\nid\n\ndata: z",
 		"data: {\"a\":1}\ndata: [DONE]\n\n", "\r\n\r\n\r", "data: \xff\n\n",
 	} {
 		f.Add([]byte(s), uint64(1))

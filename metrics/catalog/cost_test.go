@@ -47,18 +47,30 @@ func TestCost(t *testing.T) {
 		// 8 GPUs x 100 s = 0.2222 GPU-hours = 0.40
 		{"hours", costly(placed(0, 0, 1, 2, 3, 4, 5, 6, 7)), hourly, 0.4, 8, results.GPUsOfPlacement, ""},
 		{"replicas", costly(placed(0, 0, 1, 2, 3), placed(1, 4, 5, 6, 7)), hourly, 0.4, 8, results.GPUsOfPlacement, ""},
-		{"two lives on the same GPUs", costly(placed(0, 0, 1), placed(0, 0, 1)), hourly, 0.1, 2, results.GPUsOfPlacement, ""},
+		{
+			"two lives on the same GPUs", costly(placed(0, 0, 1), placed(0, 0, 1)), hourly, 0.1, 2,
+			results.GPUsOfPlacement, "",
+		},
 		{"said, two replicas", costly(placed(0), placed(1)), said, 0.4, 8, results.GPUsOfPrice, ""},
 		{"said of another machine", costly(external), said, 0.2, 4, results.GPUsOfPrice, ""},
 		{"seen", withEnergy(costly(placed(0)), nil, 2), hourly, 0.1, 2, results.GPUsOfTelemetry, ""},
-		{"another machine", withEnergy(costly(external), nil, 2), hourly, -1, -1, "", "how many GPUs were used is not known"},
+		{
+			"another machine", withEnergy(costly(external), nil, 2), hourly, -1, -1, "",
+			"how many GPUs were used is not known",
+		},
 		{"nothing tells", costly(placed(0)), hourly, -1, -1, "", "give price.gpus"},
 		// 3.6 MJ = 1 kWh
 		{"energy", withEnergy(costly(placed(0, 0)), new(3.6e6), 1), energy, 0.3, 6, "", ""},
-		{"energy not known", withEnergy(costly(placed(0, 0)), nil, 1), energy, -1, -1, "", "the energy is not known: readings are too far apart"},
+		{
+			"energy not known", withEnergy(costly(placed(0, 0)), nil, 1), energy, -1, -1, "",
+			"the energy is not known: readings are too far apart",
+		},
 		{"nobody read", costly(placed(0, 0)), energy, -1, -1, "", "no GPU was read"},
 		{"both", withEnergy(costly(placed(0, 0)), new(3.6e6), 1), both, 0.35, 7, results.GPUsOfPlacement, ""},
-		{"both, one not known", withEnergy(costly(placed(0, 0)), nil, 1), both, -1, -1, results.GPUsOfPlacement, "too far apart"},
+		{
+			"both, one not known", withEnergy(costly(placed(0, 0)), nil, 1), both, -1, -1, results.GPUsOfPlacement,
+			"too far apart",
+		},
 		{"tokens not known", unknown, hourly, 0.05, -1, results.GPUsOfPlacement, "output tokens are not known"},
 		{"no token", idle, hourly, 0.05, -1, results.GPUsOfPlacement, "none came"},
 		{"no pass", &results.Result{}, hourly, -1, -1, "", "no pass was measured"},
@@ -78,7 +90,8 @@ func TestCost(t *testing.T) {
 				}
 				numtest.Near(t, f.name, f.got, f.want, 1e-12)
 			}
-			if c.GPUsFrom != tt.from || !strings.Contains(c.Reason, tt.reason) || (tt.reason == "") != (c.Reason == "") {
+			if c.GPUsFrom != tt.from || !strings.Contains(c.Reason, tt.reason) ||
+				(tt.reason == "") != (c.Reason == "") {
 				t.Errorf("from %q, reason %q; want %q, %q", c.GPUsFrom, c.Reason, tt.from, tt.reason)
 			}
 		})

@@ -14,8 +14,10 @@ func TestTestsWithSweptSettings(t *testing.T) {
 	row := func(test, fa string, threads int, speed float64) results.LlamaBenchRow {
 		return results.LlamaBenchRow{Test: test, Model: "llama 7B", FlashAttn: fa, Threads: threads, TokensPerS: speed}
 	}
-	one := &results.Result{Step: results.StepRef{Variant: "one"}, LlamaBench: []results.LlamaBenchRow{row("pp512", "0", 16, 800), row("pp512", "1", 16, 900), row("tg128", "0", 16, 40), row("tg128", "1", 16, 44)}}
-	two := &results.Result{Step: results.StepRef{Variant: "two"}, LlamaBench: []results.LlamaBenchRow{row("pp512", "0", 32, 810), row("pp512", "1", 32, 920)}}
+	one := &results.Result{Step: results.StepRef{Variant: "one"}, LlamaBench: []results.LlamaBenchRow{row("pp512", "0",
+		16, 800), row("pp512", "1", 16, 900), row("tg128", "0", 16, 40), row("tg128", "1", 16, 44)}}
+	two := &results.Result{Step: results.StepRef{Variant: "two"}, LlamaBench: []results.LlamaBenchRow{row("pp512", "0",
+		32, 810), row("pp512", "1", 32, 920)}}
 	var names []string
 	for _, f := range FiguresOf([]*results.Result{one, two}) {
 		names = append(names, f.Name)
@@ -27,7 +29,8 @@ func TestTestsWithSweptSettings(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"pp512 fa0", "pp512 fa1", "tg128 fa0", "tg128 fa1", "vram_peak_bytes"}; !slices.Equal(names, want) {
+	if want := []string{"pp512 fa0", "pp512 fa1", "tg128 fa0", "tg128 fa1", "vram_peak_bytes"}; !slices.Equal(names,
+		want) {
 		t.Errorf("figures = %q, want %q", names, want)
 	}
 }

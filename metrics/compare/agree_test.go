@@ -25,11 +25,23 @@ func TestAgree(t *testing.T) {
 		want         Closeness
 		basis        Basis
 	}{
-		{"close repeats", []float64{100, 100.2, 99.9, 100.1}, []float64{100.3, 100.1, 99.8, 100}, agreeRule(), Agrees, OnLives},
+		{
+			"close repeats",
+			[]float64{100, 100.2, 99.9, 100.1},
+			[]float64{100.3, 100.1, 99.8, 100},
+			agreeRule(),
+			Agrees, OnLives,
+		},
 		{"half as fast", []float64{100, 101, 99}, []float64{50, 50.5, 49.5}, agreeRule(), Differs, OnLives},
 		{"twice as slow", []float64{100, 101, 99}, []float64{200, 202, 198}, agreeRule(), Differs, OnLives},
 		{"wide", []float64{100, 120, 80}, []float64{100, 119, 82}, agreeRule(), Undecided, OnLives},
-		{"beyond the margin, but not surely", []float64{100, 101, 99}, []float64{104, 105, 103}, agreeRule(), Undecided, OnLives},
+		{
+			"beyond the margin, but not surely",
+			[]float64{100, 101, 99},
+			[]float64{104, 105, 103},
+			agreeRule(),
+			Undecided, OnLives,
+		},
 		{"the very same, no spread", []float64{7, 7}, []float64{7, 7}, agreeRule(), Agrees, OnPooled},
 		{"no spread, another value", []float64{7, 7}, []float64{8, 8}, agreeRule(), Differs, OnPooled},
 		{"one life here", []float64{100, 100.1, 99.9, 100}, []float64{100.1}, agreeRule(), Agrees, OnOneSide},
@@ -46,7 +58,8 @@ func TestAgree(t *testing.T) {
 	for _, test := range tests {
 		got := judged(test.origin, test.here, test.rule)
 		if got.Verdict != test.want || got.Basis != test.basis {
-			t.Errorf("%s: %q on %q, want %q on %q (interval %v to %v)", test.name, got.Verdict, got.Basis, test.want, test.basis, shown(got.Low), shown(got.High))
+			t.Errorf("%s: %q on %q, want %q on %q (interval %v to %v)", test.name, got.Verdict, got.Basis, test.want,
+				test.basis, shown(got.Low), shown(got.High))
 		}
 	}
 }
@@ -74,7 +87,9 @@ func TestAgreeInterval(t *testing.T) {
 // simulate judges many reproductions of so many figures whose true change is
 // shift, and counts those with a verdict among their figures, and the figures
 // with it.
-func simulate(t *testing.T, rounds, figures, origin, here int, spread, shift float64, want Closeness) (runs, all float64) {
+func simulate(t *testing.T, rounds, figures, origin, here int, spread, shift float64, want Closeness) (runs,
+	all float64,
+) {
 	t.Helper()
 	rule := agreeRule()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -114,7 +129,11 @@ func TestAgreeFalseAlarms(t *testing.T) {
 		figures, origin, here int
 		spread, shift         float64
 	}{
-		{1, 3, 3, 0.01, 0.03}, {8, 3, 3, 0.01, 0.03}, {8, 5, 2, 0.05, -0.03}, {8, 5, 1, 0.02, 0.03}, {8, 2, 2, 0.1, 0.03},
+		{1, 3, 3, 0.01, 0.03},
+		{8, 3, 3, 0.01, 0.03},
+		{8, 5, 2, 0.05, -0.03},
+		{8, 5, 1, 0.02, 0.03},
+		{8, 2, 2, 0.1, 0.03},
 	} {
 		got, _ := simulate(t, rounds, test.figures, test.origin, test.here, test.spread, test.shift, Differs)
 		if got > limit {
@@ -148,9 +167,14 @@ func TestAgreePower(t *testing.T) {
 		want          Closeness
 		least         float64
 	}{
-		{5, 5, 0.01, 0, Agrees, 0.95}, {3, 3, 0.005, 0, Agrees, 0.9}, {5, 5, 0.01, 0.10, Differs, 0.95}, {3, 3, 0.01, -0.5, Differs, 0.95}, {5, 1, 0.01, -0.5, Differs, 0.95},
+		{5, 5, 0.01, 0, Agrees, 0.95},
+		{3, 3, 0.005, 0, Agrees, 0.9},
+		{5, 5, 0.01, 0.10, Differs, 0.95},
+		{3, 3, 0.01, -0.5, Differs, 0.95},
+		{5, 1, 0.01, -0.5, Differs, 0.95},
 	} {
-		if _, got := simulate(t, rounds, 10, test.origin, test.here, test.spread, test.shift, test.want); got < test.least {
+		if _, got := simulate(t, rounds, 10, test.origin, test.here, test.spread, test.shift,
+			test.want); got < test.least {
 			t.Errorf("%+v: found in %.3f, want %.2f", test, got, test.least)
 		}
 	}
@@ -182,7 +206,8 @@ func TestAgreeMoreRepeats(t *testing.T) {
 	}
 	wide := judged([]float64{90, 110}, []float64{100, 101, 99}, agreeRule())
 	if wide.Verdict != Undecided || wide.MoreOrigin == 0 || wide.MoreHere != wide.MoreOrigin {
-		t.Errorf("origin of two lives far apart: %q, more here %d, at the origin %d", wide.Verdict, wide.MoreHere, wide.MoreOrigin)
+		t.Errorf("origin of two lives far apart: %q, more here %d, at the origin %d", wide.Verdict, wide.MoreHere,
+			wide.MoreOrigin)
 	}
 	single := judged([]float64{100}, []float64{101}, agreeRule())
 	if single.MoreHere != 2 {

@@ -44,15 +44,27 @@ func simulatedPairs() []simulated {
 	}
 	for _, n := range []int{3, 5, 10} {
 		all = append(all,
-			simulated{name: "drift of 1 % a life, one arm after the other", n: n, figures: 1, spread: 0.01, other: 0.01, drift: 0.01, grouped: true},
-			simulated{name: "drift of 3 % a life that levels off, one arm after the other", n: n, figures: 1, spread: 0.01, other: 0.01, drift: 0.03, levels: true, grouped: true},
-			simulated{name: "drift of 1 % a life, interleaved", n: n, figures: 1, spread: 0.01, other: 0.01, drift: 0.01},
+			simulated{
+				name: "drift of 1 % a life, one arm after the other", n: n, figures: 1, spread: 0.01, other: 0.01,
+				drift: 0.01, grouped: true,
+			},
+			simulated{
+				name: "drift of 3 % a life that levels off, one arm after the other", n: n, figures: 1,
+				spread: 0.01, other: 0.01, drift: 0.03, levels: true, grouped: true,
+			},
+			simulated{
+				name: "drift of 1 % a life, interleaved", n: n, figures: 1, spread: 0.01,
+				other: 0.01, drift: 0.01,
+			},
 		)
 	}
 	return append(all,
 		simulated{name: "5 % more", n: 3, figures: 1, spread: 0.01, other: 0.01, delta: 0.05},
 		simulated{name: "5 % more", n: 5, figures: 1, spread: 0.01, other: 0.01, delta: 0.05},
-		simulated{name: "5 % more, one arm after the other", n: 5, figures: 1, spread: 0.01, other: 0.01, grouped: true, delta: 0.05},
+		simulated{
+			name: "5 % more, one arm after the other", n: 5, figures: 1, spread: 0.01, other: 0.01,
+			grouped: true, delta: 0.05,
+		},
 		simulated{name: "5 % more of nine figures", n: 5, figures: 9, spread: 0.01, other: 0.01, delta: 0.05},
 	)
 }
@@ -130,7 +142,9 @@ func TestSimulatedPairs(t *testing.T) {
 		}
 	}
 
-	const path, begin, end = "../../docs/metrics.md", "<!-- simulated pairs: go test ./metrics/compare -run TestSimulatedPairs -update -->\n", "<!-- end of simulated pairs -->"
+	const path, begin, end = "../../docs/metrics.md",
+		"<!-- simulated pairs: go test ./metrics/compare -run TestSimulatedPairs -update -->\n",
+		"<!-- end of simulated pairs -->"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +172,12 @@ func TestDigitsBoundCertainty(t *testing.T) {
 		want     Verdict
 		pAtLeast float64
 	}{
-		{"constants that differ in the last digit", []float64{100, 100}, []float64{100.001, 100.001}, NoDifference, 0.05},
+		{
+			"constants that differ in the last digit",
+			[]float64{100, 100},
+			[]float64{100.001, 100.001},
+			NoDifference, 0.05,
+		},
 		{"constants one step of large values apart", []float64{100, 100}, []float64{101, 101}, NoDifference, 0.05},
 		{"constants far apart", []float64{100, 100}, []float64{120, 120}, Better, 0},
 		{"one constant", []float64{100, 100}, []float64{100, 100}, NoDifference, 1},

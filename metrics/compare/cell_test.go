@@ -29,7 +29,8 @@ func requestRate(f *results.Figures) *float64 { return f.RequestThroughput }
 func TestCells(t *testing.T) {
 	ok, suspect, failed := results.OK, results.Suspect, results.Failed
 	steps := []*results.Result{
-		step("b", "c8", "b1", ok, 4), step("a", "c1", "a1", ok, 1), step("a", "c1", "a1", ok, 3), step("a", "c1", "a2", ok, 8),
+		step("b", "c8", "b1", ok, 4), step("a", "c1", "a1", ok, 1), step("a", "c1", "a1", ok, 3),
+		step("a", "c1", "a2", ok, 8),
 		step("a", "c8", "a1", ok, 5), step("a", "c8", "a2", suspect, 500), step("b", "c1", "", suspect, 7),
 		step("c", "c1", "", failed, 0), step("late", "c1", "", ok, 1), step("late", "c1", "", ok, 2),
 	}
@@ -39,7 +40,8 @@ func TestCells(t *testing.T) {
 		if m := c.Mean(requestRate); m != nil {
 			mean = fmt.Sprint(*m)
 		}
-		got = append(got, fmt.Sprintf("%s %s: %d/%d in %d lives, mean %s, sound %v", c.Point, c.Variant, len(c.Counted), len(c.Steps), c.Lives(), mean, c.Valid()))
+		got = append(got, fmt.Sprintf("%s %s: %d/%d in %d lives, mean %s, sound %v", c.Point, c.Variant, len(c.Counted),
+			len(c.Steps), c.Lives(), mean, c.Valid()))
 	}
 	want := []string{
 		"c1 a: 3/3 in 2 lives, mean 5, sound true", // (mean(1, 3) + 8) / 2

@@ -19,7 +19,10 @@ func compared(baseline, candidate []float64) Difference {
 // The values are those of the worked example of Welch's test in the article
 // "Student's t-test" of Wikipedia (t 1.959, 7.03 degrees of freedom, p 0.0908).
 func TestWelch(t *testing.T) {
-	d := compared([]float64{29.89, 29.93, 29.72, 29.98, 30.02, 29.98}, []float64{30.02, 29.99, 30.11, 29.97, 30.01, 29.99})
+	d := compared([]float64{29.89, 29.93, 29.72, 29.98, 30.02, 29.98}, []float64{
+		30.02, 29.99, 30.11, 29.97,
+		30.01, 29.99,
+	})
 	numtest.Near(t, "p", d.PWelch, 0.09077, 5e-5)
 	numtest.Near(t, "delta", d.Delta, 0.095/29.92, 1e-9)
 	// 0.095 -+ t(0.975; 7.03) x 0.04850, by the baseline's mean; its own spread changes the fourth digit
@@ -42,7 +45,8 @@ func TestRank(t *testing.T) {
 func TestHolm(t *testing.T) {
 	all := []Difference{{PWelch: new(0.01)}, {PWelch: new(0.04)}, {}, {PWelch: new(0.03)}, {PWelch: new(0.005)}}
 	holm(all)
-	for i, want := range map[int]float64{0: 0.03, 1: 0.06, 3: 0.06, 4: 0.02} { // R: p.adjust(c(.01,.04,.03,.005), "holm")
+	// R: p.adjust(c(.01,.04,.03,.005), "holm")
+	for i, want := range map[int]float64{0: 0.03, 1: 0.06, 3: 0.06, 4: 0.02} {
 		numtest.Near(t, "p", all[i].PHolm, want, 1e-12)
 	}
 	if all[2].PHolm != nil {
@@ -95,8 +99,12 @@ func nights(delta float64, figures int) map[Verdict]int {
 	for range many {
 		all := make([]Difference, figures)
 		for i := range all {
-			baseline, candidate := Sample{"a", night(random, repeats, 100)}, Sample{"b", night(random, repeats, 100*(1+delta))}
-			d := Difference{Higher: true, Baseline: baseline.Summarize(rule.Confidence), Candidate: candidate.Summarize(rule.Confidence)}
+			baseline, candidate := Sample{"a", night(random, repeats, 100)},
+				Sample{"b", night(random, repeats, 100*(1+delta))}
+			d := Difference{
+				Higher: true, Baseline: baseline.Summarize(rule.Confidence),
+				Candidate: candidate.Summarize(rule.Confidence),
+			}
 			d.Delta, d.Verdict = new(*d.Candidate.Mean / *d.Baseline.Mean - 1), CannotTell
 			d.interval(rule.Confidence, 0)
 			d.test(baseline.Values, candidate.Values, 0)
@@ -119,7 +127,8 @@ func TestFalseAlarmsAndPower(t *testing.T) {
 	for _, figures := range []int{1, 6} {
 		same := nights(0, figures)
 		if alarms := same[Better] + same[Worse]; alarms > 65 { // 50 expected of 1000, 2 sd above
-			t.Errorf("%d figures: %d of 1000 nights with two equal arms gave an alarm, want at most 50", figures, alarms)
+			t.Errorf("%d figures: %d of 1000 nights with two equal arms gave an alarm, want at most 50",
+				figures, alarms)
 		}
 	}
 	if same := nights(0, 1); same[NoDifference] < 930 {
@@ -136,7 +145,8 @@ func TestIntervalCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	holds, meanHolds := 0, 0
 	for range many {
-		d := Compare("f", true, Sample{"a", night(random, 4, 100)}, Sample{"b", night(random, 4, 110)}, Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Rounds: 1})
+		d := Compare("f", true, Sample{"a", night(random, 4, 100)}, Sample{"b", night(random, 4, 110)},
+			Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Rounds: 1})
 		if *d.Low <= 0.1 && 0.1 <= *d.High {
 			holds++
 		}
@@ -185,16 +195,20 @@ func TestMoreRepeats(t *testing.T) {
 // derived from them.
 func TestSwizzleRows(t *testing.T) {
 	baseline := map[string][]float64{
-		"qps": {1.49, 1.49, 1.49}, "mean_ttft": {2403.47, 2570.94, 2866.32}, "p99_ttft": {17902.17, 17642.33, 17957.88}, "mean_tpot": {40.31, 40.16, 39.83}, "median_itl": {29.04, 29.06, 28.98},
+		"qps": {1.49, 1.49, 1.49}, "mean_ttft": {2403.47, 2570.94, 2866.32}, "p99_ttft": {17902.17, 17642.33, 17957.88},
+		"mean_tpot": {40.31, 40.16, 39.83}, "median_itl": {29.04, 29.06, 28.98},
 	}
 	swizzle := map[string][]float64{
-		"qps": {1.56, 1.50, 1.50, 1.50}, "mean_ttft": {3227.89, 2625.89, 2545.97, 2865.06}, "p99_ttft": {11802.83, 17578.28, 18200.78, 18510.94}, "mean_tpot": {37.20, 39.79, 39.84, 39.59}, "median_itl": {28.70, 28.73, 28.67, 28.69},
+		"qps": {1.56, 1.50, 1.50, 1.50}, "mean_ttft": {3227.89, 2625.89, 2545.97, 2865.06},
+		"p99_ttft": {11802.83, 17578.28, 18200.78, 18510.94}, "mean_tpot": {37.20, 39.79, 39.84, 39.59},
+		"median_itl": {28.70, 28.73, 28.67, 28.69},
 	}
 	rule := DefaultRule()
 	all := map[string]Difference{}
 	var list []Difference
 	for _, name := range slices.Sorted(maps.Keys(baseline)) {
-		list = append(list, Compare(name, name == "qps", Sample{"baseline", baseline[name]}, Sample{"swizzle", swizzle[name]}, rule))
+		list = append(list, Compare(name, name == "qps", Sample{"baseline", baseline[name]},
+			Sample{"swizzle", swizzle[name]}, rule))
 	}
 	Judge(list, rule)
 	for _, d := range list {
@@ -212,9 +226,13 @@ func TestSwizzleRows(t *testing.T) {
 	if got := all["p99_ttft"].Candidate.Outliers; !slices.Equal(got, []int{0}) {
 		t.Errorf("outliers of the swizzle arm's p99 TTFT = %v, want its first run", got)
 	}
-	for figure, want := range map[string]Verdict{"qps": CannotTell, "mean_ttft": CannotTell, "p99_ttft": CannotTell, "mean_tpot": CannotTell, "median_itl": Better} {
+	for figure, want := range map[string]Verdict{
+		"qps": CannotTell, "mean_ttft": CannotTell, "p99_ttft": CannotTell,
+		"mean_tpot": CannotTell, "median_itl": Better,
+	} {
 		if all[figure].Verdict != want {
-			t.Errorf("%s: %q (p %v, holm %v), want %q", figure, all[figure].Verdict, numtest.Deref(all[figure].PWelch), numtest.Deref(all[figure].PHolm), want)
+			t.Errorf("%s: %q (p %v, holm %v), want %q", figure, all[figure].Verdict, numtest.Deref(all[figure].PWelch),
+				numtest.Deref(all[figure].PHolm), want)
 		}
 	}
 }
@@ -229,7 +247,8 @@ func TestDrift(t *testing.T) {
 		{"rising", []float64{1, 2, 3, 4, 5}, 1, 2.0 / 120, true},
 		{"falling", []float64{5, 4, 3, 2, 1}, -1, 2.0 / 120, true},
 		{"four rising", []float64{1, 2, 3, 4}, 1, 2.0 / 24, false},
-		{"one swap", []float64{1, 2, 3, 5, 4}, 0.8, 10.0 / 120, false}, // 4 orders with one inversion, and the mirror image, and the two above
+		// 4 orders with one inversion, and the mirror image, and the two above
+		{"one swap", []float64{1, 2, 3, 5, 4}, 0.8, 10.0 / 120, false},
 		{"constant", []float64{1, 1, 1, 1}, 0, 1, false},
 	}
 	for _, tt := range tests {
@@ -248,7 +267,8 @@ func TestDrift(t *testing.T) {
 	// where the normal approximation takes over, it differs little from counting
 	const score = 200
 	variance := float64(mostExact*(mostExact-1)*(2*mostExact+5)) / 18
-	if exact, normal := kendallP(mostExact, score), math.Erfc(score/math.Sqrt(2*variance)); math.Abs(exact-normal) > 0.002 {
+	if exact, normal := kendallP(mostExact, score),
+		math.Erfc(score/math.Sqrt(2*variance)); math.Abs(exact-normal) > 0.002 {
 		t.Errorf("p of %d values: counted %v, approximated %v", mostExact, exact, normal)
 	}
 }

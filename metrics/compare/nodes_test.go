@@ -15,7 +15,8 @@ func onNodes(variant string, nodes []string, values ...float64) Cell {
 	c := Cell{Variant: variant, Point: "c1"}
 	for i, v := range values {
 		c.Steps = append(c.Steps, &results.Result{
-			Step: results.StepRef{ID: fmt.Sprint(variant, i), Variant: variant, Point: "c1"}, Node: nodes[i%len(nodes)], Verdict: results.OK,
+			Step: results.StepRef{ID: fmt.Sprint(variant, i), Variant: variant, Point: "c1"}, Node: nodes[i%len(nodes)],
+			Verdict: results.OK,
 			Figures: &results.Figures{OutputThroughput: new(v)},
 		})
 	}
@@ -63,7 +64,8 @@ func TestNodeEffectRarelyCriesWolf(t *testing.T) {
 			return v
 		}
 		nodes := []string{"n1", "n2", "n3"}
-		effect, _ := NodeEffectOf([]Cell{onNodes("a", nodes, values(100)...), onNodes("b", nodes, values(300)...)}, throughput(), uint64(i))
+		effect, _ := NodeEffectOf([]Cell{onNodes("a", nodes, values(100)...), onNodes("b", nodes, values(300)...)},
+			throughput(), uint64(i))
 		if effect.P < alpha {
 			wrong++
 		}

@@ -14,7 +14,8 @@ func repeatsOf(variant string, throughputs ...float64) []*results.Result {
 	var steps []*results.Result
 	for i, v := range throughputs {
 		steps = append(steps, &results.Result{
-			Step: results.StepRef{ID: fmt.Sprint(variant, i), Variant: variant, Point: "c8", Repeat: i + 1}, Verdict: results.OK,
+			Step:    results.StepRef{ID: fmt.Sprint(variant, i), Variant: variant, Point: "c8", Repeat: i + 1},
+			Verdict: results.OK,
 			Figures: &results.Figures{OutputThroughput: new(v)},
 		})
 	}
@@ -36,9 +37,13 @@ func TestWidest(t *testing.T) {
 		{"nothing", nil, "", false},
 		{"one life", repeatsOf("a", 100), "a null", false},
 		{"narrow", repeatsOf("a", 100, 100.5, 99.5), "a 0.0124", true}, // t of 2 degrees 4.303, sd 0.5
-		{"the widest counts", append(repeatsOf("a", 100, 100.5, 99.5), repeatsOf("b", 100, 110, 90)...), "b 0.2484", false},
+		{
+			"the widest counts", append(repeatsOf("a", 100, 100.5, 99.5), repeatsOf("b", 100, 110, 90)...),
+			"b 0.2484", false,
+		},
 		{"all the same", repeatsOf("a", 100, 100, 100), "a 0.0000", true},
-		{"one that was left out in the last round cannot change", append(repeatsOf("a", 100, 100.5, 99.5), repeatsOf("b", 100, 110)...), "a 0.0124", true},
+		{"one that was left out in the last round cannot change", append(repeatsOf("a", 100, 100.5, 99.5),
+			repeatsOf("b", 100, 110)...), "a 0.0124", true},
 		{"one that always fails cannot change", append(repeatsOf("a", 100, 100.5, 99.5), failed...), "a 0.0124", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,7 +85,8 @@ func TestCoverageAfterStopping(t *testing.T) {
 			var values []float64
 			for len(values) < policy.Max {
 				values = append(values, mean+tt.sd*random.NormFloat64())
-				if s := (Sample{Values: values}).Summarize(0.95); len(values) >= policy.Min && *s.High-*s.Mean <= policy.Until**s.Mean {
+				if s := (Sample{Values: values}).Summarize(0.95); len(values) >= policy.Min &&
+					*s.High-*s.Mean <= policy.Until**s.Mean {
 					break
 				}
 			}
@@ -92,7 +98,8 @@ func TestCoverageAfterStopping(t *testing.T) {
 			}
 		}
 		share, each := float64(covered)/runs, float64(repeats)/runs
-		t.Logf("sd %.0f %%, until %.0f %%: coverage %.3f, %.2f repeats, bias %.4f", tt.sd, 100*tt.until, share, each, bias)
+		t.Logf("sd %.0f %%, until %.0f %%: coverage %.3f, %.2f repeats, bias %.4f", tt.sd, 100*tt.until,
+			share, each, bias)
 		if share < tt.low || share > tt.high {
 			t.Errorf("coverage with sd %g until %g = %.3f, want %g to %g", tt.sd, tt.until, share, tt.low, tt.high)
 		}
@@ -106,11 +113,15 @@ func TestCoverageAfterStopping(t *testing.T) {
 }
 
 func TestFigureNamed(t *testing.T) {
-	f := &results.Figures{Completed: 90, Failed: 10, DurationS: 10, RequestThroughput: new(9.0), RequestGoodput: new(4.5)}
+	f := &results.Figures{
+		Completed: 90, Failed: 10, DurationS: 10, RequestThroughput: new(9.0),
+		RequestGoodput: new(4.5),
+	}
 	f.TTFT = results.Dist{N: 3, Mean: new(0.2), Percentiles: []results.PercentileFigure{{P: 99.9, Value: new(0.5)}}}
 	r := &results.Result{Figures: f}
 	for name, want := range map[string]string{
-		"mean_ttft_ms": "200", "mean_ttft_s": "0.2", "p99.9_ttft_ms": "500", "p99_ttft_ms": "null", "median_tpot_s": "null",
+		"mean_ttft_ms": "200", "mean_ttft_s": "0.2", "p99.9_ttft_ms": "500", "p99_ttft_ms": "null",
+		"median_tpot_s":      "null",
 		"request_throughput": "9", "success_share": "0.9", "goodput_share": "0.45", "output_throughput": "null",
 		"p101_ttft_s": "no", "ttft": "no", "p99_ttft": "no", "": "no",
 	} {

@@ -87,7 +87,9 @@ func TestCDFVerticesStayClose(t *testing.T) {
 			if got[0].P != 0 || got[len(got)-1] != (CDFVertex{sorted[n-1], 1}) || got[0].X != sorted[0] {
 				t.Errorf("%s, %d values: ends %v and %v", name, n, got[0], got[len(got)-1])
 			}
-			if !slices.IsSortedFunc(got, func(a, b CDFVertex) int { return int(math.Copysign(1, a.X-b.X)) * btoi(a.X != b.X) }) {
+			if !slices.IsSortedFunc(got, func(a, b CDFVertex) int {
+				return int(math.Copysign(1, a.X-b.X)) * btoi(a.X != b.X)
+			}) {
 				t.Errorf("%s, %d values: not rising", name, n)
 			}
 			if off := apart(got, sorted); off > CDFError {
@@ -134,7 +136,8 @@ func TestSketch(t *testing.T) {
 				t.Errorf("%s: N() = %d, want %d", name, s.N(), n)
 			}
 			vertices := s.Vertices()
-			if len(vertices) > MaxCDFVertices || vertices[0].P != 0 || vertices[len(vertices)-1] != (CDFVertex{sorted[n-1], 1}) {
+			if len(vertices) > MaxCDFVertices || vertices[0].P != 0 ||
+				vertices[len(vertices)-1] != (CDFVertex{sorted[n-1], 1}) {
 				t.Errorf("%s: %d vertices from %v to %v", name, len(vertices), vertices[0], vertices[len(vertices)-1])
 			}
 			for _, p := range []float64{0.001, 0.5, 0.9, 0.99, 1} {

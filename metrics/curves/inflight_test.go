@@ -36,7 +36,10 @@ func TestInFlight(t *testing.T) {
 }
 
 func TestInFlightOfOddPasses(t *testing.T) {
-	for name, duration := range map[string]float64{"no duration": 0, "no number": math.NaN(), "infinite": math.Inf(1), "negative": -3} {
+	for name, duration := range map[string]float64{
+		"no duration": 0, "no number": math.NaN(), "infinite": math.Inf(1),
+		"negative": -3,
+	} {
 		f := NewInFlight(duration, 1)
 		r := stream(0, 5, 1, 1, 0.5)
 		f.Add(&r)

@@ -39,7 +39,9 @@ func TestParetoFrontIsTheDefinition(t *testing.T) {
 		}
 		var want []int
 		for i, p := range points {
-			if !slices.ContainsFunc(points, func(q ParetoPoint) bool { return q.X >= p.X && q.Y >= p.Y && (q.X > p.X || q.Y > p.Y) }) {
+			if !slices.ContainsFunc(points, func(q ParetoPoint) bool {
+				return q.X >= p.X && q.Y >= p.Y && (q.X > p.X || q.Y > p.Y)
+			}) {
 				want = append(want, i)
 			}
 		}

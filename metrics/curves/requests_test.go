@@ -54,7 +54,8 @@ func TestWaterfallOfMany(t *testing.T) {
 				t.Errorf("%d spans are held", len(w.even))
 			}
 			for _, must := range []int{slowest, failed} {
-				if i := slices.IndexFunc(rows, func(r RequestSpan) bool { return r.Index == must }); i < 0 || !rows[i].Worst {
+				if i := slices.IndexFunc(rows, func(r RequestSpan) bool { return r.Index == must }); i < 0 ||
+					!rows[i].Worst {
 					t.Errorf("request %d is not among the worst rows", must)
 				}
 			}
@@ -81,10 +82,14 @@ func evenlySpread(t *testing.T, rows []RequestSpan, n int) {
 func TestSpanOf(t *testing.T) {
 	r := stream(1, 5, 7, 3, 2, 3, 4)
 	got := spanOfRecord(&r)
-	if *got.SentS != 1 || *got.FirstS != 2 || *got.LastS != 4 || got.EndS != 5 || *got.InputTokens != 7 || got.Failure != "" {
+	if *got.SentS != 1 || *got.FirstS != 2 || *got.LastS != 4 || got.EndS != 5 || *got.InputTokens != 7 ||
+		got.Failure != "" {
 		t.Errorf("spanOf(stream) = %+v", got)
 	}
-	whole := results.Record{SentS: new(1.0), EndS: 3, ChunkS: []float64{2.5}, ChunkKinds: string(byte(results.ChunkWhole)), LocalInputTokens: new(9)}
+	whole := results.Record{
+		SentS: new(1.0), EndS: 3, ChunkS: []float64{2.5},
+		ChunkKinds: string(byte(results.ChunkWhole)), LocalInputTokens: new(9),
+	}
 	got = spanOfRecord(&whole)
 	if got.FirstS != nil || *got.LastS != 2.5 || *got.InputTokens != 9 {
 		t.Errorf("spanOf(not streamed) = %+v", got)
@@ -110,7 +115,10 @@ func TestTraces(t *testing.T) {
 		sketch *Sketch
 		n      int
 		median float64
-	}{"TTFT": {&traces.TTFT, 49, 0.5}, "TPOT": {&traces.TPOT, 49, 0.5}, "E2EL": {&traces.E2EL, 49, 1.5}, "ICL": {&traces.ICL, 98, 0.5}} {
+	}{
+		"TTFT": {&traces.TTFT, 49, 0.5}, "TPOT": {&traces.TPOT, 49, 0.5}, "E2EL": {&traces.E2EL, 49, 1.5},
+		"ICL": {&traces.ICL, 98, 0.5},
+	} {
 		got := c.sketch.Quantile(0.5)
 		if c.sketch.N() != c.n || got < c.median*(1-SketchError) || got > c.median*(1+SketchError) {
 			t.Errorf("%s: n %d, median %g, want %d, %g", name, c.sketch.N(), got, c.n, c.median)

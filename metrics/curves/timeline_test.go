@@ -72,7 +72,10 @@ func TestTimelineOf(t *testing.T) {
 		at(21, results.Event{Kind: results.StepStarted, Step: "a1", Attempt: 1, Life: "01-a"}),
 		at(50, results.Event{Kind: results.StepFinished, Step: "a1", Attempt: 1, Verdict: results.OK}),
 		at(51, results.Event{Kind: results.StepStarted, Step: "a2", Attempt: 1, Life: "01-a"}),
-		at(60, results.Event{Kind: results.StepFinished, Step: "a2", Attempt: 1, Verdict: results.Failed, Failure: stalled}),
+		at(60, results.Event{
+			Kind: results.StepFinished, Step: "a2", Attempt: 1, Verdict: results.Failed,
+			Failure: stalled,
+		}),
 		at(61, results.Event{Kind: results.LifeStopping, Life: "01-a"}),
 		at(65, results.Event{Kind: results.LifeStopped, Life: "01-a"}),
 		at(70, results.Event{Kind: results.HookFinished, Hook: refused}),
@@ -82,17 +85,27 @@ func TestTimelineOf(t *testing.T) {
 		at(81, results.Event{Kind: results.RunFinished}),
 	)
 	got := TimelineOf(run)
-	if diff := cmp.Diff([]string{"step a1 21-50 of a ok", "step a2 51-60 of a failed stall-timeout", "step b1 80-80 of b not run"}, told(got.Steps)); diff != "" {
+	if diff := cmp.Diff([]string{
+		"step a1 21-50 of a ok", "step a2 51-60 of a failed stall-timeout",
+		"step b1 80-80 of b not run",
+	}, told(got.Steps)); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
-	wantLives := []string{"starting 01-a 3-20 of a", "serving 01-a 20-61 of a", "stopping 01-a 61-65 of a", "starting 02-b 71-80 out-of-memory"}
+	wantLives := []string{
+		"starting 01-a 3-20 of a", "serving 01-a 20-61 of a", "stopping 01-a 61-65 of a",
+		"starting 02-b 71-80 out-of-memory",
+	}
 	if diff := cmp.Diff(wantLives, told(got.Lives)); diff != "" {
 		t.Errorf("lives (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"hook drop-caches 1-3", "hook gpu-free 68-70 hook-failed"}, told(got.Hooks)); diff != "" {
+	if diff := cmp.Diff([]string{"hook drop-caches 1-3", "hook gpu-free 68-70 hook-failed"},
+		told(got.Hooks)); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)
 	}
-	wantMarks := []string{"run-started 0", "step-finished 60 stall-timeout", "hook-finished 70 hook-failed", "life-failed 80 out-of-memory", "run-finished 81"}
+	wantMarks := []string{
+		"run-started 0", "step-finished 60 stall-timeout", "hook-finished 70 hook-failed",
+		"life-failed 80 out-of-memory", "run-finished 81",
+	}
 	if diff := cmp.Diff(wantMarks, toldMarks(got.Marks)); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
 	}

@@ -57,7 +57,9 @@ func probeAt(policy results.SearchPolicy, load, ms float64) Probe {
 
 // drive runs a search over a curve whose measurements have a noise of sigma, as
 // a factor.
-func drive(policy results.SearchPolicy, estimate float64, c response, sigma float64, random *rand.Rand) (NextLoad, []Probe) {
+func drive(policy results.SearchPolicy, estimate float64, c response, sigma float64,
+	random *rand.Rand,
+) (NextLoad, []Probe) {
 	var probes []Probe
 	for {
 		next := NextOf(policy, estimate, probes)
@@ -94,9 +96,15 @@ func TestSearchFindsLimit(t *testing.T) {
 	}{
 		{"steep, in the middle", rateSearch(1, 64), 0, queue(100, 12), 10},
 		{"flat", rateSearch(1, 64), 0, func(load float64) float64 { return 100 * math.Sqrt(load) }, 12},
-		{"cliff", rateSearch(1, 64), 0, func(load float64) float64 { return map[bool]float64{true: 50, false: 9000}[load < 33.3] }, 9},
-		{"cliff by the start", rateSearch(1, 64), 0, func(load float64) float64 { return map[bool]float64{true: 50, false: 9000}[load < 1.1] }, 9},
-		{"cliff by the end", rateSearch(1, 64), 0, func(load float64) float64 { return map[bool]float64{true: 50, false: 9000}[load < 62] }, 9},
+		{"cliff", rateSearch(1, 64), 0, func(load float64) float64 {
+			return map[bool]float64{true: 50, false: 9000}[load < 33.3]
+		}, 9},
+		{"cliff by the start", rateSearch(1, 64), 0, func(load float64) float64 {
+			return map[bool]float64{true: 50, false: 9000}[load < 1.1]
+		}, 9},
+		{"cliff by the end", rateSearch(1, 64), 0, func(load float64) float64 {
+			return map[bool]float64{true: 50, false: 9000}[load < 62]
+		}, 9},
 		{"wide range", rateSearch(0.1, 1000), 0, queue(50, 300), 14},
 		{"narrow range", rateSearch(8, 16), 0, queue(100, 15), 9},
 		{"estimate of the scenario", started, 0, queue(100, 24), 7},
@@ -112,9 +120,11 @@ func TestSearchFindsLimit(t *testing.T) {
 				t.Fatalf("NextOf after %s = %+v, want a limit of %g", loadsOf(probes), got, want)
 			}
 			ok := *got.Met <= want && want <= *got.Missed
-			narrow := *got.Missed <= *got.Met*1.05*(1+1e-9) || tt.policy.Metric == results.SearchConcurrency && *got.Missed == *got.Met+1
+			narrow := *got.Missed <= *got.Met*1.05*(1+1e-9) || tt.policy.Metric == results.SearchConcurrency &&
+				*got.Missed == *got.Met+1
 			if !ok || !narrow || len(got.Doubts) > 0 {
-				t.Errorf("NextOf after %s: met %g, missed %g, doubts %q, want them around %g", loadsOf(probes), *got.Met, *got.Missed, got.Doubts, want)
+				t.Errorf("NextOf after %s: met %g, missed %g, doubts %q, want them around %g", loadsOf(probes),
+					*got.Met, *got.Missed, got.Doubts, want)
 			}
 			if len(probes) > tt.most {
 				t.Errorf("NextOf took %d steps (%s), want at most %d", len(probes), loadsOf(probes), tt.most)
@@ -132,10 +142,22 @@ func TestSearchEnds(t *testing.T) {
 		curve  response
 		want   string
 	}{
-		{"all met", rateSearch(1, 64), func(float64) float64 { return 50 }, "the highest load, 64, met the targets: the limit is above"},
-		{"all met, not by far", rateSearch(1, 64), func(float64) float64 { return 450 }, "the highest load, 64, met the targets: the limit is above"},
-		{"all missed", rateSearch(1, 64), func(float64) float64 { return 5000 }, "the lowest load, 1, missed the targets"},
-		{"all missed, not by far", rateSearch(1, 64), func(float64) float64 { return 510 }, "the lowest load, 1, missed the targets"},
+		{
+			"all met", rateSearch(1, 64), func(float64) float64 { return 50 },
+			"the highest load, 64, met the targets: the limit is above",
+		},
+		{
+			"all met, not by far", rateSearch(1, 64), func(float64) float64 { return 450 },
+			"the highest load, 64, met the targets: the limit is above",
+		},
+		{
+			"all missed", rateSearch(1, 64), func(float64) float64 { return 5000 },
+			"the lowest load, 1, missed the targets",
+		},
+		{
+			"all missed, not by far", rateSearch(1, 64), func(float64) float64 { return 510 },
+			"the lowest load, 1, missed the targets",
+		},
 		{"too few steps", few, queue(100, 12), "all 4 steps are used; the next would have been"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,11 +180,36 @@ func TestSearchDoubts(t *testing.T) {
 		wantLoad float64 // 0: done
 		wantText string  // in the reason or the doubts
 	}{
-		{"near the target", []Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000)}, 4, "once more before it is believed: it met"},
-		{"two that disagree", []Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000), probe(4, 510)}, 4, "4: 1 of 2 measurements met"},
-		{"two to one", []Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000), probe(4, 510), probe(4, 480)}, 0, "4: 2 of 3 measurements met"},
-		{"a hiccup is mended", []Probe{probe(1, 50), probe(4, 600), probe(3.9, 90), probe(4, 90), probe(4, 90)}, 16, "all loads so far met"},
-		{"not monotone", []Probe{probe(1, 50), probe(4, 5000), probe(16, 60)}, 2, "16 met the targets although the lower 4 missed them"},
+		{
+			"near the target",
+			[]Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000)},
+			4,
+			"once more before it is believed: it met",
+		},
+		{
+			"two that disagree",
+			[]Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000), probe(4, 510)},
+			4,
+			"4: 1 of 2 measurements met",
+		},
+		{
+			"two to one",
+			[]Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000), probe(4, 510), probe(4, 480)},
+			0,
+			"4: 2 of 3 measurements met",
+		},
+		{
+			"a hiccup is mended",
+			[]Probe{probe(1, 50), probe(4, 600), probe(3.9, 90), probe(4, 90), probe(4, 90)},
+			16,
+			"all loads so far met",
+		},
+		{
+			"not monotone",
+			[]Probe{probe(1, 50), probe(4, 5000), probe(16, 60)},
+			2,
+			"16 met the targets although the lower 4 missed them",
+		},
 		{"a step without a word", []Probe{probe(1, 50), unknown}, 4, "port-in-use"},
 		{"two in a row", []Probe{probe(1, 50), unknown, unknown}, 0, "two steps in a row gave no result: port-in-use"},
 	} {
@@ -208,7 +255,8 @@ func TestSearchUnderNoise(t *testing.T) {
 					ended++
 				}
 			}
-			t.Logf("off by more than 10 %%: %.3f; steps %.2f; within the tolerance %.3f", float64(off)/runs, float64(steps)/runs, float64(ended)/runs)
+			t.Logf("off by more than 10 %%: %.3f; steps %.2f; within the tolerance %.3f", float64(off)/runs,
+				float64(steps)/runs, float64(ended)/runs)
 			if share := float64(off) / runs; share > tt.off {
 				t.Errorf("%.3f of the searches are off by more than 10 %%, want at most %.2f", share, tt.off)
 			}
@@ -253,7 +301,8 @@ func FuzzNextOf(f *testing.F) {
 				t.Fatalf("NextOf asked for %g of %g to %g", p.Load, policy.From, policy.To)
 			}
 		}
-		if got := NextOf(policy, 0, probes); len(probes) > policy.Steps || got.Met != nil && got.Missed != nil && *got.Met >= *got.Missed {
+		if got := NextOf(policy, 0, probes); len(probes) > policy.Steps || got.Met != nil && got.Missed != nil &&
+			*got.Met >= *got.Missed {
 			t.Fatalf("NextOf after %d steps: %+v", len(probes), got)
 		}
 	})
@@ -264,7 +313,10 @@ func TestProbeOf(t *testing.T) {
 	policy.Targets = append(policy.Targets, results.Condition{Figure: "success_share", Op: ">=", Value: 0.99})
 	asked := results.Asked{RequestRate: new(4.0)}
 	figures := func(ms float64, completed int) *results.Figures {
-		f := &results.Figures{Completed: completed, Failed: 100 - completed, DurationS: 10, RequestThroughput: new(float64(completed) / 10)}
+		f := &results.Figures{
+			Completed: completed, Failed: 100 - completed, DurationS: 10,
+			RequestThroughput: new(float64(completed) / 10),
+		}
 		f.TTFT.Percentiles = []results.PercentileFigure{{P: 99, Value: new(ms / 1000)}}
 		return f
 	}
@@ -278,9 +330,15 @@ func TestProbeOf(t *testing.T) {
 	}{
 		{"met by far", &results.Result{Verdict: results.OK, Figures: figures(100, 100)}, "met clear"},
 		{"met, near", &results.Result{Verdict: results.OK, Figures: figures(480, 100)}, "met"},
-		{"missed one", &results.Result{Verdict: results.Suspect, Figures: figures(480, 90)}, "missed success_share 0.9"},
+		{
+			"missed one", &results.Result{Verdict: results.Suspect, Figures: figures(480, 90)},
+			"missed success_share 0.9",
+		},
 		{"missed, near", &results.Result{Verdict: results.OK, Figures: figures(510, 100)}, "missed p99_ttft_ms 510"},
-		{"a target without a figure", &results.Result{Verdict: results.OK, Figures: &results.Figures{}}, "unknown p99_ttft_ms is not known"},
+		{
+			"a target without a figure", &results.Result{Verdict: results.OK, Figures: &results.Figures{}},
+			"unknown p99_ttft_ms is not known",
+		},
 		{"requests failed", failed(results.FailRequests, &results.ClientReport{}), "missed clear requests-failed: why"},
 		{"server ended under load", failed(results.FailExited, &results.ClientReport{}), "missed server-exited: why"},
 		{"server ended before", failed(results.FailExited, nil), "unknown server-exited: why"},

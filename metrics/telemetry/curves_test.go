@@ -14,7 +14,10 @@ func TestCurveSet(t *testing.T) {
 		if i > 7 && i < 13 {
 			continue // no reading for six seconds
 		}
-		set.Add(&results.TelemetrySample{AtS: float64(i), GPU: &results.GPUReading{Device: "b", PowerW: new(100.0 + float64(i)), EdgeC: new(40.0)}})
+		set.Add(&results.TelemetrySample{AtS: float64(i), GPU: &results.GPUReading{
+			Device: "b",
+			PowerW: new(100.0 + float64(i)), EdgeC: new(40.0),
+		}})
 	}
 	set.Add(&results.TelemetrySample{AtS: 3, GPU: &results.GPUReading{Device: "a", VRAMUsedBytes: new(int64(7))}})
 	got := set.Devices()

@@ -24,9 +24,15 @@ func waves() []wave {
 	ramp := func(s float64) float64 { return 140*s + 30*s*s/2 }
 	sine := func(s float64) float64 { return 400*s - 250/w*math.Cos(w*s) }
 	return []wave{
-		{"constant", func(float64) float64 { return 612.5 }, func(from, to float64) float64 { return 612.5 * (to - from) }},
-		{"ramp", func(s float64) float64 { return 140 + 30*s }, func(from, to float64) float64 { return ramp(to) - ramp(from) }},
-		{"sine", func(s float64) float64 { return 400 + 250*math.Sin(w*s) }, func(from, to float64) float64 { return sine(to) - sine(from) }},
+		{"constant", func(float64) float64 { return 612.5 }, func(from, to float64) float64 {
+			return 612.5 * (to - from)
+		}},
+		{"ramp", func(s float64) float64 { return 140 + 30*s }, func(from, to float64) float64 {
+			return ramp(to) - ramp(from)
+		}},
+		{"sine", func(s float64) float64 { return 400 + 250*math.Sin(w*s) }, func(from, to float64) float64 {
+			return sine(to) - sine(from)
+		}},
 	}
 }
 
@@ -107,7 +113,8 @@ func TestEnergyOfKnownCurves(t *testing.T) {
 // Readings at the edges only: what lies between is a straight line, cut at the
 // edges of the window.
 func TestEnergyInterpolatesTheEdges(t *testing.T) {
-	samples := []results.TelemetrySample{sample("a", -1, watts(100), counter(10)), sample("a", 1, watts(200), counter(250)), sample("a", 3, watts(100), counter(550))}
+	samples := []results.TelemetrySample{sample("a", -1, watts(100), counter(10)), sample("a", 1, watts(200),
+		counter(250)), sample("a", 3, watts(100), counter(550))}
 	got := measured(samples, Watched{Devices: devices("a"), ToS: 2}).GPUs[0].Pass
 	closeTo(t, "energy", got.EnergyJ, 350, 1e-12) // 150 to 200 and back to 150
 	closeTo(t, "counter", got.CounterJ, 270, 1e-12)
@@ -136,22 +143,37 @@ func TestEnergyIsNullWithAReason(t *testing.T) {
 		{name: "N/A", samples: regular(-1, 11), want: "no reading of power"},
 		{name: "starts late", samples: regular(1, 11, watts(100)), want: "no reading of power before second 1.00"},
 		{name: "ends early", samples: regular(-1, 9, watts(100)), want: "no reading of power after second 9.00"},
-		{name: "gap", samples: append(regular(-1, 3, watts(100)), regular(7, 11, watts(100))...), want: "4.0 s without a reading"},
-		{name: "gap of N/A", samples: append(append(regular(-1, 3, watts(100)), regular(4, 6)...), regular(7, 11, watts(100))...), want: "4.0 s without a reading"},
-		{name: "gap of a slow tool", samples: append(regular(-1, 3, watts(100)), regular(7, 11, watts(100))...), periodS: 1.5},
-		{name: "gap around the start", samples: append(regular(-5, -2, watts(100)), regular(2, 11, watts(100))...), want: "4.0 s without a reading"},
+		{
+			name: "gap", samples: append(regular(-1, 3, watts(100)), regular(7, 11, watts(100))...),
+			want: "4.0 s without a reading",
+		},
+		{name: "gap of N/A", samples: append(append(regular(-1, 3, watts(100)), regular(4, 6)...),
+			regular(7, 11, watts(100))...), want: "4.0 s without a reading"},
+		{
+			name: "gap of a slow tool", samples: append(regular(-1, 3, watts(100)), regular(7, 11, watts(100))...),
+			periodS: 1.5,
+		},
+		{
+			name: "gap around the start", samples: append(regular(-5, -2, watts(100)), regular(2, 11, watts(100))...),
+			want: "4.0 s without a reading",
+		},
 		{name: "gap before the start", samples: append(regular(-20, -19, watts(100)), regular(-1, 11, watts(100))...)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := measured(tt.samples, Watched{Devices: devices("a"), ToS: 10, PeriodS: tt.periodS, Figures: &results.Figures{Completed: 4}})
+			got := measured(tt.samples, Watched{
+				Devices: devices("a"), ToS: 10, PeriodS: tt.periodS,
+				Figures: &results.Figures{Completed: 4},
+			})
 			pass := got.GPUs[0].Pass
 			if tt.want == "" {
 				closeTo(t, "energy", pass.EnergyJ, 1000, 1e-12)
 				closeTo(t, "energy a request", got.Efficiency.JPerRequest, 250, 1e-12)
 				return
 			}
-			if pass.EnergyJ != nil || pass.PowerMeanW != nil || got.Sum.Pass.EnergyJ != nil || got.Efficiency.JPerRequest != nil {
-				t.Errorf("energy %v, mean %v, sum %v, a request %v: want null", pass.EnergyJ, pass.PowerMeanW, got.Sum.Pass.EnergyJ, got.Efficiency.JPerRequest)
+			if pass.EnergyJ != nil || pass.PowerMeanW != nil || got.Sum.Pass.EnergyJ != nil ||
+				got.Efficiency.JPerRequest != nil {
+				t.Errorf("energy %v, mean %v, sum %v, a request %v: want null", pass.EnergyJ, pass.PowerMeanW,
+					got.Sum.Pass.EnergyJ, got.Efficiency.JPerRequest)
 			}
 			if !strings.Contains(pass.NoEnergy, tt.want) || !strings.Contains(got.Sum.Pass.NoEnergy, "GPU 0: ") {
 				t.Errorf("reasons %q, %q, want %q and the GPU", pass.NoEnergy, got.Sum.Pass.NoEnergy, tt.want)
@@ -171,7 +193,10 @@ func TestCountersThatCannotBeTrusted(t *testing.T) {
 		{"N/A", func(float64) *float64 { return nil }, "", false},
 		{"does not move", func(float64) *float64 { return new(5e6) }, "did not move", false},
 		{"zero", func(float64) *float64 { return new(0.0) }, "did not move", false},
-		{"goes back", func(at float64) *float64 { return new(5e6 + 100*at - 300*math.Floor(at/5)) }, "went back", false},
+		{
+			"goes back", func(at float64) *float64 { return new(5e6 + 100*at - 300*math.Floor(at/5)) },
+			"went back", false,
+		},
 		{"wraps", func(at float64) *float64 { return new(math.Mod(65000+100*at, 65536)) }, "went back", false},
 		{"other unit", func(at float64) *float64 { return new(5e6 + 1.526*at) }, "it says 15.3 J", false},
 		{"8 % off", func(at float64) *float64 { return new(5e6 + 108*at) }, "", true},
@@ -179,7 +204,9 @@ func TestCountersThatCannotBeTrusted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var samples []results.TelemetrySample
 			for at := -0.5; at < 11; at += 0.5 {
-				samples = append(samples, sample("a", at, watts(100), func(r *results.GPUReading) { r.EnergyJ = tt.value(at) }))
+				samples = append(samples, sample("a", at, watts(100), func(r *results.GPUReading) {
+					r.EnergyJ = tt.value(at)
+				}))
 			}
 			got := measured(samples, Watched{Devices: devices("a"), ToS: 10})
 			pass := got.GPUs[0].Pass
@@ -188,8 +215,10 @@ func TestCountersThatCannotBeTrusted(t *testing.T) {
 				if pass.NoCounter != "" {
 					t.Errorf("no counter because %q, want one or silence", pass.NoCounter)
 				}
-			} else if pass.CounterJ != nil || pass.Disagreement != nil || !strings.Contains(pass.NoCounter, tt.want) || len(got.Notes) != 1 {
-				t.Errorf("counter %v, reason %q, notes %q, want null, %q and a note", pass.CounterJ, pass.NoCounter, got.Notes, tt.want)
+			} else if pass.CounterJ != nil || pass.Disagreement != nil || !strings.Contains(pass.NoCounter, tt.want) ||
+				len(got.Notes) != 1 {
+				t.Errorf("counter %v, reason %q, notes %q, want null, %q and a note", pass.CounterJ, pass.NoCounter,
+					got.Notes, tt.want)
 			}
 			if warned := has(Warnings(got), results.WarnEnergy); warned != tt.warns {
 				t.Errorf("warned %v, want %v", warned, tt.warns)
@@ -211,8 +240,10 @@ func TestASumNeedsEveryGPU(t *testing.T) {
 	closeTo(t, "energy", got.Sum.Pass.EnergyJ, 1000+10*(300-2.5)+500, 1e-12)
 	closeTo(t, "most power", got.Sum.Pass.PowerMaxW, 100+300+97.5, 1e-12)
 	missing := measured(samples, Watched{Devices: devices("a", "b", "c"), ToS: 10})
-	if missing.Sum.Pass.EnergyJ != nil || missing.Sum.Pass.PowerMaxW != nil || !strings.Contains(missing.Sum.Pass.NoEnergy, "GPU 2: no reading") {
-		t.Errorf("sum without GPU 2: energy %v, reason %q, want null and a reason", missing.Sum.Pass.EnergyJ, missing.Sum.Pass.NoEnergy)
+	if missing.Sum.Pass.EnergyJ != nil || missing.Sum.Pass.PowerMaxW != nil ||
+		!strings.Contains(missing.Sum.Pass.NoEnergy, "GPU 2: no reading") {
+		t.Errorf("sum without GPU 2: energy %v, reason %q, want null and a reason", missing.Sum.Pass.EnergyJ,
+			missing.Sum.Pass.NoEnergy)
 	}
 	if !has(Warnings(missing), results.WarnPowerUnknown) {
 		t.Error("no warning that power is unknown")
@@ -263,13 +294,31 @@ func TestMemory(t *testing.T) {
 		loaded, peak, end int64 // 0: null
 	}{
 		{name: "none"},
-		{name: "steps", samples: []results.TelemetrySample{at(-1, 10), at(-0.1, 20), at(1, 50), at(2, 30), at(11, 25)}, loaded: 20, peak: 50, end: 25},
-		{name: "most at second 0", samples: []results.TelemetrySample{at(-0.1, 70), at(1, 50), at(11, 25)}, loaded: 70, peak: 70, end: 25},
-		{name: "more after the end", samples: []results.TelemetrySample{at(-0.1, 10), at(1, 20), at(10.5, 90)}, loaded: 10, peak: 20, end: 90},
-		{name: "first reading late", samples: []results.TelemetrySample{at(0.5, 40), at(5, 45)}, loaded: 40, peak: 45, end: 45},
+		{
+			name: "steps", samples: []results.TelemetrySample{at(-1, 10), at(-0.1, 20), at(1, 50), at(2, 30), at(11, 25)},
+			loaded: 20, peak: 50, end: 25,
+		},
+		{
+			name: "most at second 0", samples: []results.TelemetrySample{at(-0.1, 70), at(1, 50), at(11, 25)}, loaded: 70,
+			peak: 70, end: 25,
+		},
+		{
+			name: "more after the end", samples: []results.TelemetrySample{at(-0.1, 10), at(1, 20), at(10.5, 90)},
+			loaded: 10, peak: 20, end: 90,
+		},
+		{
+			name: "first reading late", samples: []results.TelemetrySample{at(0.5, 40), at(5, 45)}, loaded: 40,
+			peak: 45, end: 45,
+		},
 		{name: "first reading much too late", samples: []results.TelemetrySample{at(5, 45)}, peak: 45, end: 45},
-		{name: "not in order", samples: []results.TelemetrySample{at(11, 25), at(1, 50), at(-0.1, 20)}, loaded: 20, peak: 50, end: 25},
-		{name: "unknown between", samples: []results.TelemetrySample{at(-0.1, 20), sample("a", 1, watts(5)), at(2, 30)}, loaded: 20, peak: 30, end: 30},
+		{
+			name: "not in order", samples: []results.TelemetrySample{at(11, 25), at(1, 50), at(-0.1, 20)}, loaded: 20,
+			peak: 50, end: 25,
+		},
+		{
+			name: "unknown between", samples: []results.TelemetrySample{at(-0.1, 20), sample("a", 1, watts(5)), at(2, 30)},
+			loaded: 20, peak: 30, end: 30,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := Watched{Devices: devices("a"), ToS: 10}
@@ -279,7 +328,13 @@ func TestMemory(t *testing.T) {
 				name string
 				got  *int64
 				want int64
-			}{{"loaded", g.VRAMLoaded, tt.loaded}, {"peak", g.VRAMPeak, tt.peak}, {"end", g.VRAMEnd, tt.end}, {"baseline", g.VRAMBaseline, 7}, {"baseline of all", g.MemoryBase, 10}} {
+			}{
+				{"loaded", g.VRAMLoaded, tt.loaded},
+				{"peak", g.VRAMPeak, tt.peak},
+				{"end", g.VRAMEnd, tt.end},
+				{"baseline", g.VRAMBaseline, 7},
+				{"baseline of all", g.MemoryBase, 10},
+			} {
 				if valueOf(f.got) != f.want {
 					t.Errorf("%s = %v, want %d", f.name, valueOf(f.got), f.want)
 				}
@@ -314,7 +369,8 @@ func TestThrottling(t *testing.T) {
 		samples = append(samples, s)
 	}
 	got := measured(samples, Watched{Devices: devices("a"), ToS: 10})
-	if shares := got.GPUs[0].Pass.Throttle; shares[results.ThrottleThermal] != 1.0/9 || shares[results.ThrottlePower] != 5.0/9 {
+	if shares := got.GPUs[0].Pass.Throttle; shares[results.ThrottleThermal] != 1.0/9 ||
+		shares[results.ThrottlePower] != 5.0/9 {
 		t.Errorf("shares = %v, want 1/9 thermal, 5/9 power of the 9 readings that know", shares)
 	}
 	warnings := Warnings(got)
@@ -323,7 +379,8 @@ func TestThrottling(t *testing.T) {
 	}
 	e := metrics.Evidence{Figures: results.Figures{Completed: 1, Asked: 1}}
 	for code, want := range map[results.WarningCode]results.Verdict{
-		results.WarnThrottled: results.Suspect, results.WarnPowerLimit: results.Suspect, results.WarnPowerCapped: results.OK, results.WarnEnergy: results.OK,
+		results.WarnThrottled: results.Suspect, results.WarnPowerLimit: results.Suspect,
+		results.WarnPowerCapped: results.OK, results.WarnEnergy: results.OK,
 	} {
 		if verdict, _ := metrics.Verdict(e, []results.Warning{{Code: code}}, 1); verdict != want {
 			t.Errorf("Verdict with %s = %s, want %s", code, verdict, want)
@@ -352,7 +409,8 @@ func TestPowerLimit(t *testing.T) {
 	} {
 		g := measured(tt.samples, Watched{Devices: devices("a"), ToS: 10}).GPUs[0]
 		if g.PowerLimitW == nil || *g.PowerLimitW != tt.want || g.LimitChanged != tt.changed {
-			t.Errorf("%s: limit %v, changed %v, want %v, %v", tt.name, g.PowerLimitW, g.LimitChanged, tt.want, tt.changed)
+			t.Errorf("%s: limit %v, changed %v, want %v, %v", tt.name, g.PowerLimitW, g.LimitChanged,
+				tt.want, tt.changed)
 		}
 	}
 }
@@ -425,8 +483,13 @@ func TestNotes(t *testing.T) {
 	w := Watched{Devices: devices("a", "b"), ToS: 1}
 	w.Devices[0].Parts, w.Devices[1].Unified = 2, true
 	notes := measured(samples, w).Notes
-	for _, want := range []string{"GPU 0 is cut into 2 MIG devices", "averages over about a second", "shared with the CPU", "the pass lasted 1.00 s"} {
-		if n := len(slices.DeleteFunc(slices.Clone(notes), func(s string) bool { return !strings.Contains(s, want) })); n != 1 {
+	for _, want := range []string{
+		"GPU 0 is cut into 2 MIG devices", "averages over about a second",
+		"shared with the CPU", "the pass lasted 1.00 s",
+	} {
+		if n := len(slices.DeleteFunc(slices.Clone(notes), func(s string) bool {
+			return !strings.Contains(s, want)
+		})); n != 1 {
 			t.Errorf("%d notes say %q, want 1: %q", n, want, notes)
 		}
 	}
@@ -455,7 +518,8 @@ func FuzzTelemetry(f *testing.F) {
 			samples = append(samples, s)
 		}
 		got := measured(samples, Watched{Devices: devices("a"), ToS: to, PeriodS: to}).Sum.Pass
-		if got.EnergyJ != nil && (*got.EnergyJ < 0.999999*least*to || *got.EnergyJ > 1.000001*most*to || math.IsNaN(*got.EnergyJ)) {
+		if got.EnergyJ != nil && (*got.EnergyJ < 0.999999*least*to || *got.EnergyJ > 1.000001*most*to ||
+			math.IsNaN(*got.EnergyJ)) {
 			t.Fatalf("energy %v of %v s between %v W and %v W", *got.EnergyJ, to, least, most)
 		}
 		if (got.EnergyJ == nil) != (got.NoEnergy != "") {

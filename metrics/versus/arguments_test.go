@@ -30,7 +30,12 @@ func TestSpellingsDoNotDiffer(t *testing.T) {
 			[]string{"vllm", "--gpu-memory-utilization", "0.96"},
 			"",
 		},
-		{"true", "vllm", []string{"vllm", "--enable-prefix-caching=True"}, []string{"vllm", "--enable-prefix-caching"}, ""},
+		{
+			"true", "vllm",
+			[]string{"vllm", "--enable-prefix-caching=True"},
+			[]string{"vllm", "--enable-prefix-caching"},
+			"",
+		},
 		{
 			"sglang", "sglang",
 			[]string{"python", "--tp", "2", "--dp-size", "4"},
@@ -90,7 +95,8 @@ func TestSpellingsDoNotDiffer(t *testing.T) {
 // What one side does not tell is not counted as a difference.
 func TestUnknownIsNotDifferent(t *testing.T) {
 	v := Against{Delta: []Delta{
-		{Change: Change{What: "argument --a", From: "1", To: "2"}}, {Change: Change{What: "machine", From: NotKnown, To: "box"}},
+		{Change: Change{What: "argument --a", From: "1", To: "2"}},
+		{Change: Change{What: "machine", From: NotKnown, To: "box"}},
 	}}
 	v.Things = things(v.Delta)
 	if v.Things != 1 {

@@ -25,7 +25,10 @@ func TestImageChange(t *testing.T) {
 		{"the same", server(a, "", "1"), server(a, "", "1"), nil},
 		{"another", server(a, "", "1"), server(b, "", "2"), []Change{{"image", "aaaaaaaaaaaa 1", "bbbbbbbbbbbb 2"}}},
 		{"by digest", server(a, b, "1"), server(b, a, ""), []Change{{"image", "bbbbbbbbbbbb 1", "aaaaaaaaaaaa"}}},
-		{"an escape sequence", server(a, "", "\x1b[2J1"), server("", "", ""), []Change{{"image", "aaaaaaaaaaaa 1", ""}}},
+		{
+			"an escape sequence", server(a, "", "\x1b[2J1"), server("", "", ""),
+			[]Change{{"image", "aaaaaaaaaaaa 1", ""}},
+		},
 		{"one not known", server(a, "", "1"), results.Server{Container: &results.ContainerInfo{}}, nil},
 		{"no container", server(a, "", "1"), results.Server{}, nil},
 	} {

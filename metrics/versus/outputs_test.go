@@ -34,17 +34,36 @@ func TestEqualOutputs(t *testing.T) {
 		one, other results.Step
 		want       string // "": nothing is said
 	}{
-		{"the same tokens", first, step("q4", "llama.Q4_K_M.gguf", 5870, nil), "q4_c1_r1 gave the same 5870 output tokens in 36 answers as q8_c1_r1, although llama.Q4_K_M.gguf and llama.Q8_0.gguf"},
+		{
+			"the same tokens", first, step("q4", "llama.Q4_K_M.gguf", 5870, nil),
+			"q4_c1_r1 gave the same 5870 output tokens in 36 answers as q8_c1_r1, although llama.Q4_K_M.gguf and " +
+				"llama.Q8_0.gguf",
+		},
 		{"other tokens", first, step("q4", "llama.Q4_K_M.gguf", 5871, nil), ""},
 		{"the same model", first, step("q8-again", "llama.Q8_0.gguf", 5870, nil), ""},
 		{"a model not told", first, step("q4", "", 5870, nil), ""},
-		{"answers as long as asked", first, step("q4", "llama.Q4_K_M.gguf", 5870, func(r *results.Result) { r.Asked.IgnoreEOS = true }), ""},
+		{"answers as long as asked", first, step("q4", "llama.Q4_K_M.gguf", 5870, func(r *results.Result) {
+			r.Asked.IgnoreEOS = true
+		}), ""},
 		{"few tokens", step("q8", "a", 36, nil), step("q4", "b", 36, nil), ""},
 		{"the simulator", first, step("q4", "b", 5870, func(r *results.Result) { r.Simulated = true }), ""},
-		{"the same answers", step("q8", "a", 5870, hash("x")), step("q4", "b", 5869, hash("x")), "gave the same answers as"},
-		{"engines", step("v", "m", 900, argv("vllm", "serve", "m")), step("s", "m", 900, argv("python", "-m", "sglang.launch_server", "--model-path", "m")), "the same 900 output tokens"},
-		{"quantizations by a flag", step("a", "m", 900, argv("vllm", "serve", "m")), step("b", "m", 900, argv("vllm", "serve", "m", "--quantization=fp8")), "the same 900 output tokens"},
-		{"another concurrency", step("a", "m", 900, argv("vllm", "serve", "m", "--max-num-seqs", "8")), step("b", "m", 900, argv("vllm", "serve", "m")), ""},
+		{
+			"the same answers", step("q8", "a", 5870, hash("x")), step("q4", "b", 5869, hash("x")),
+			"gave the same answers as",
+		},
+		{
+			"engines", step("v", "m", 900, argv("vllm", "serve", "m")),
+			step("s", "m", 900, argv("python", "-m", "sglang.launch_server", "--model-path", "m")),
+			"the same 900 output tokens",
+		},
+		{
+			"quantizations by a flag", step("a", "m", 900, argv("vllm", "serve", "m")),
+			step("b", "m", 900, argv("vllm", "serve", "m", "--quantization=fp8")), "the same 900 output tokens",
+		},
+		{
+			"another concurrency", step("a", "m", 900, argv("vllm", "serve", "m", "--max-num-seqs", "8")),
+			step("b", "m", 900, argv("vllm", "serve", "m")), "",
+		},
 	} {
 		got := strings.Join(EqualOutputs([]results.Step{tt.one, tt.other}), "\n")
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
@@ -90,7 +109,8 @@ func TestLackingGPUs(t *testing.T) {
 		Step: results.StepRef{ID: "tp4_c1_r1"}, Servers: []results.Server{{GPUs: []int{0, 1}}, {GPUs: []int{2, 3}}},
 	}}}}
 	const two = `{"gpu": {"gpus": [{}, {}]}}`
-	if got, want := LackingGPUs(run, []byte(two)), "the servers of tp4_c1_r1 had 4 GPUs, and this machine has 2"; got != want {
+	if got, want := LackingGPUs(run, []byte(two)),
+		"the servers of tp4_c1_r1 had 4 GPUs, and this machine has 2"; got != want {
 		t.Errorf("LackingGPUs = %q, want %q", got, want)
 	}
 	if got := LackingGPUs(run, []byte(`{"gpu": {"gpus": [{}, {}, {}, {}]}}`)); got != "" {
@@ -111,7 +131,10 @@ func TestFailedStepIsOfNeitherKind(t *testing.T) {
 		t.Errorf("kindDiffers of a failed step = %q, want nothing", why)
 	}
 	engine := &results.Result{Verdict: results.OK}
-	if why := kindDiffers(simulated, compare.Cell{Steps: []*results.Result{engine}, Counted: []*results.Result{engine}}); why == "" {
+	if why := kindDiffers(simulated, compare.Cell{
+		Steps:   []*results.Result{engine},
+		Counted: []*results.Result{engine},
+	}); why == "" {
 		t.Error("kindDiffers of simulated and real = nothing")
 	}
 }

@@ -51,7 +51,8 @@ func TestGallery(t *testing.T) {
 		t.Skip("-gallery not set")
 	}
 	var html strings.Builder
-	fmt.Fprintf(&html, `<!doctype html><meta charset="utf-8"><title>charts</title><style>%s%sbody{font:15px sans-serif;background:var(--bg);color:var(--fg);max-width:60rem;margin:1rem auto}</style>`, chart.Colors, chart.Style)
+	fmt.Fprintf(&html,
+		`<!doctype html><meta charset="utf-8"><title>charts</title><style>%s%sbody{font:15px sans-serif;background:var(--bg);color:var(--fg);max-width:60rem;margin:1rem auto}</style>`, chart.Colors, chart.Style)
 	for _, d := range gallery() {
 		fmt.Fprintf(&html, "<h3>%s</h3>%s", d.name, draw(t, d))
 	}

@@ -12,7 +12,8 @@ import (
 func TestFieldsAreNoFormulas(t *testing.T) {
 	for field, want := range map[string]string{
 		"": "", "ok": "ok", "-1.5": "-1.5", "+3": "+3", "-": "'-", "=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)",
-		"+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-2+3": "'-2+3", " =1+1": "' =1+1", "\t=1": "'\t=1", "-Inf": "-Inf",
+		"+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-2+3": "'-2+3", " =1+1": "' =1+1", "\t=1": "'\t=1",
+		"-Inf": "-Inf",
 	} {
 		if got := withoutFormula(field); got != want {
 			t.Errorf("withoutFormula(%q) = %q, want %q", field, got, want)
@@ -23,8 +24,11 @@ func TestFieldsAreNoFormulas(t *testing.T) {
 func TestSummaryHasTheIndependentVariables(t *testing.T) {
 	step := func(variant, sequences, start string) results.Step {
 		return results.Step{Result: &results.Result{
-			Step:  results.StepRef{ID: variant, Variant: variant, Point: "c8", Repeat: 1},
-			Asked: results.Asked{Dataset: "random", NumPrompts: 64, MaxConcurrency: new(8), InputLen: new(128), OutputLen: new(32)},
+			Step: results.StepRef{ID: variant, Variant: variant, Point: "c8", Repeat: 1},
+			Asked: results.Asked{
+				Dataset: "random", NumPrompts: 64, MaxConcurrency: new(8), InputLen: new(128),
+				OutputLen: new(32),
+			},
 			Servers: []results.Server{{
 				Life: start, Launcher: "vllm", Model: "m", Version: "0.11.0",
 				Argv: []string{"vllm", "serve", "m", "--max-num-seqs", sequences, "--dtype", "auto"},
@@ -47,7 +51,8 @@ func TestSummaryHasTheIndependentVariables(t *testing.T) {
 		second[name] = rows[2][i]
 	}
 	for name, want := range map[string]string{
-		"variant": "'=b", "model": "m", "engine": "vllm", "engine_version": "0.11.0", "server_start": "02-b", "dataset": "random",
+		"variant": "'=b", "model": "m", "engine": "vllm", "engine_version": "0.11.0", "server_start": "02-b",
+		"dataset":     "random",
 		"num_prompts": "64", "max_concurrency": "8", "request_rate_per_s": "", "input_len_tokens": "128",
 		"output_len_tokens": "32", "arg.max-num-seqs": "128",
 	} {

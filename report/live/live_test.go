@@ -203,7 +203,8 @@ func TestFrames(t *testing.T) {
 	presence := Presence{Now: clock(), Held: true, Known: true}
 	small, large := night(3, 4, 2), night(20, 14, 3)
 	launch := measuring(small, 0)
-	launch.Phase, launch.PhaseS, launch.UsualS, launch.LimitS, launch.Message, launch.Share, launch.Steps = results.LiveLaunching, 41, new(95.0), new(1800.0), "weights 12/30", new(0.4), 4
+	launch.Phase, launch.PhaseS, launch.UsualS, launch.LimitS, launch.Message, launch.Share,
+		launch.Steps = results.LiveLaunching, 41, new(95.0), new(1800.0), "weights 12/30", new(0.4), 4
 	launch.Requests, launch.Tokens, launch.Server, launch.LeftBy = nil, nil, nil, results.LeftByPlan
 	dead := measuring(small, 0)
 	dead.UpdatedAt = clock().Add(-2 * time.Hour)
@@ -375,7 +376,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("about(%g) = %q, want %q", seconds, got, want)
 		}
 	}
-	if got := number(nil) + milli(nil) + text.Percent(nil) + text.Number(nil, 1, 0) + text.Gibibytes(nil); got != "-----" {
+	if got := number(nil) + milli(nil) + text.Percent(nil) + text.Number(nil, 1, 0) +
+		text.Gibibytes(nil); got != "-----" {
 		t.Errorf("what is not known is %q, want dashes", got)
 	}
 }

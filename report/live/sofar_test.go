@@ -51,11 +51,14 @@ func TestResultsSoFar(t *testing.T) {
 func TestReasonIsTheWarningThatDisqualifies(t *testing.T) {
 	ref := results.StepRef{ID: "a_c1_r1", Variant: "a", Point: "c1", Repeat: 1}
 	b := NewBoard(&results.Run{Manifest: results.Manifest{Planned: []results.StepRef{ref}}})
-	b.Result(&results.Result{Step: ref, Verdict: results.Suspect, Figures: &results.Figures{}, Warnings: []results.Warning{
-		{Code: results.WarnFewSamples, Message: "p99 of 48 requests"},
-		{Code: results.WarnClientLimit, Message: "the client was the limit"},
-		{Code: results.WarnClientLate, Message: "sent late"},
-	}})
+	b.Result(&results.Result{
+		Step: ref, Verdict: results.Suspect, Figures: &results.Figures{},
+		Warnings: []results.Warning{
+			{Code: results.WarnFewSamples, Message: "p99 of 48 requests"},
+			{Code: results.WarnClientLimit, Message: "the client was the limit"},
+			{Code: results.WarnClientLate, Message: "sent late"},
+		},
+	})
 
 	if got, want := b.Steps[0].Why, "client-limit: the client was the limit (and 1 more)"; got != want {
 		t.Errorf("reason %q, want %q", got, want)

@@ -174,7 +174,8 @@ func (b *tab) shotParts(name string) {
 	if *shots == "" {
 		return
 	}
-	for id := range strings.FieldsSeq(b.eval(`[...document.querySelectorAll("main > section[id]")].map(s => s.id).join(" ")`)) {
+	for id := range strings.FieldsSeq(b.eval(
+		`[...document.querySelectorAll("main > section[id]")].map(s => s.id).join(" ")`)) {
 		picture, err := chromedp.Run(b.ctx, chromedp.Screenshot(chromedp.CSS("#"+id)))
 		if err != nil {
 			b.t.Fatal(err)
@@ -216,12 +217,14 @@ func TestBrowser(t *testing.T) {
 		b.want(shownRows, "variant-02_c2_r1 variant-02_c2_r2 variant-02_c2_r3")
 		b.want(`document.getElementById("shown").textContent`, "3 of 12 steps")
 		b.do(chromedp.SetValue(chromedp.CSS("#verdict-is"), "failed"),
-			chromedp.Evaluate[chromedp.Void](`document.getElementById("verdict-is").dispatchEvent(new Event("input", {bubbles: true}))`))
+			chromedp.Evaluate[chromedp.Void](
+				`document.getElementById("verdict-is").dispatchEvent(new Event("input", {bubbles: true}))`))
 		b.want(shownRows, "variant-02_c2_r2")
 		b.do(chromedp.Click(chromedp.CSS(".filter button[type=reset]")),
 			chromedp.Poll[chromedp.Void](`document.getElementById("shown").textContent === "12 steps"`))
 		b.do(chromedp.SetValue(chromedp.CSS("#variant"), "variant-01"),
-			chromedp.Evaluate[chromedp.Void](`document.getElementById("variant").dispatchEvent(new Event("input", {bubbles: true}))`))
+			chromedp.Evaluate[chromedp.Void](
+				`document.getElementById("variant").dispatchEvent(new Event("input", {bubbles: true}))`))
 		b.want(`document.getElementById("shown").textContent`, "6 of 12 steps")
 		b.quiet()
 	})
@@ -229,13 +232,15 @@ func TestBrowser(t *testing.T) {
 		b := show(parent, t, content)
 		link := `document.querySelector("#tradeoff a[href]")`
 		b.want(`document.querySelectorAll("details.step[open]").length`, "0")
-		b.do(chromedp.Evaluate[chromedp.Void](link+`.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`),
+		b.do(chromedp.Evaluate[chromedp.Void](link+
+			`.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`),
 			chromedp.Poll[chromedp.Void](`document.querySelectorAll("details.step[open]").length === 1`))
 		b.want(`"#" + document.querySelector("details.step[open]").id === `+link+`.getAttribute("href")`, "true")
 		b.want(`document.activeElement.matches("details.step[open] > summary")`, "true")
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#steps-table tbody a").focus()`),
 			chromedp.KeyEvent(kb.Enter),
-			chromedp.Poll[chromedp.Void](`document.querySelectorAll("details.step[open]").length === 2 || location.hash === document.querySelector("#steps-table tbody a").hash`))
+			chromedp.Poll[chromedp.Void](
+				`document.querySelectorAll("details.step[open]").length === 2 || location.hash === document.querySelector("#steps-table tbody a").hash`))
 		b.quiet()
 	})
 	t.Run("charts show the chosen variants", func(t *testing.T) {
@@ -345,8 +350,10 @@ func TestBrowserManySteps(t *testing.T) {
 	b := show(parent, t, draw(t, &run))
 	t.Logf("drawn and opened in %v", time.Since(began))
 	b.want(`document.querySelectorAll("#steps-table tbody tr").length`, "500")
-	sort := b.eval(`(() => { const t = performance.now(); document.querySelector("#steps-table thead th:nth-child(8) button").click(); document.body.offsetHeight; return performance.now() - t; })()`)
-	find := b.eval(`(() => { const t = performance.now(); const f = document.getElementById("find"); f.value = "_499"; f.dispatchEvent(new Event("input", {bubbles: true})); document.body.offsetHeight; return performance.now() - t; })()`)
+	sort := b.eval(
+		`(() => { const t = performance.now(); document.querySelector("#steps-table thead th:nth-child(8) button").click(); document.body.offsetHeight; return performance.now() - t; })()`)
+	find := b.eval(
+		`(() => { const t = performance.now(); const f = document.getElementById("find"); f.value = "_499"; f.dispatchEvent(new Event("input", {bubbles: true})); document.body.offsetHeight; return performance.now() - t; })()`)
 	b.want(`document.getElementById("shown").textContent`, "1 of 500 steps")
 	t.Logf("sorted in %s ms, filtered in %s ms", sort, find)
 	for what, ms := range map[string]string{"sorting": sort, "filtering": find} {

@@ -87,7 +87,8 @@ func TestPageFitsItsScreens(t *testing.T) {
 		b.shot("dark")
 	})
 	t.Run("print", func(t *testing.T) {
-		b := show(parent, t, content, told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}),
+		b := show(parent, t, content, told(emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Media: "print"}),
 			chromedp.EmulateViewport(794, 1123))
 		b.want(`getComputedStyle(document.querySelector(".top")).display`, "none")
 		b.want(overlaps, "")

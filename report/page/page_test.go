@@ -173,11 +173,17 @@ func TestStandingSentences(t *testing.T) {
 		{
 			"not repeated", simulatedRun(),
 			[]string{"Cannot tell which is best at c8: b [sim] has 20.00 % more " +
-				"output tok/s than a [sim] (one server start each, so no interval); 2 more repeats of each would decide it."},
+				"output tok/s than a [sim] (one server start each, so no interval); 2 more repeats of each would " +
+				"decide it."},
 			false,
 		},
 		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
-		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no load point has two variants with valid figures. Best output tok/s: 100.0 at c8, over 1 server start."}, false},
+		{
+			"one variant", alone(measured("a", 1, 100)),
+			[]string{"Nothing to compare a with: no load point has two variants with valid figures. Best output " +
+				"tok/s: 100.0 at c8, over 1 server start."},
+			false,
+		},
 		{"nothing", alone(), nil, false},
 	} {
 		s := report.StandingOf(c.run)
@@ -286,11 +292,17 @@ func TestTargetsAreDrawn(t *testing.T) {
 	}
 	run.Manifest.Search = &results.SearchPolicy{
 		Metric: results.SearchRate, From: 1, To: 64,
-		Targets: []results.Condition{{Figure: "p99_e2el_ms", Op: "<=", Value: 900}, {Figure: "median_tpot_s", Op: "<", Value: 0.02}},
+		Targets: []results.Condition{{Figure: "p99_e2el_ms", Op: "<=", Value: 900}, {
+			Figure: "median_tpot_s", Op: "<",
+			Value: 0.02,
+		}},
 	}
 
 	page := string(draw(t, run))
-	for _, want := range []string{"goodput goal: ttft &lt;= 50 ms", "target: median_tpot_s &lt; 0.02", `id="sweep-request_goodput"`} {
+	for _, want := range []string{
+		"goodput goal: ttft &lt;= 50 ms", "target: median_tpot_s &lt; 0.02",
+		`id="sweep-request_goodput"`,
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

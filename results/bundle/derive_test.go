@@ -20,8 +20,10 @@ func measured() *results.Result {
 			Env:  map[string]string{"CUDA_VISIBLE_DEVICES": "0", "BENCH_COOKIE": "c"},
 		}},
 		Asked: results.Asked{
-			Endpoint: "/v1/completions", API: "completions", Dataset: "random", Seed: 7, NumPrompts: 16, MaxConcurrency: new(8), InputLen: new(32), OutputLen: new(4),
-			IgnoreEOS: true, Warmups: 1, Burstiness: new(1.0), Body: `{"model":"m","prompt":"x...","max_tokens":4,"stream":true,"ignore_eos":true,"top_p":0.9}`,
+			Endpoint: "/v1/completions", API: "completions", Dataset: "random", Seed: 7, NumPrompts: 16,
+			MaxConcurrency: new(8), InputLen: new(32), OutputLen: new(4),
+			IgnoreEOS: true, Warmups: 1, Burstiness: new(1.0),
+			Body: `{"model":"m","prompt":"x...","max_tokens":4,"stream":true,"ignore_eos":true,"top_p":0.9}`,
 		},
 	}
 }
@@ -44,13 +46,17 @@ func TestDerive(t *testing.T) {
 	want := map[string]any{
 		"schema": 1.0, "name": "night", "variants": []any{map[string]any{"name": "a"}},
 		"server": map[string]any{
-			"launcher": "command", "gpus": "none", "model": "m", "served-name": "m", "env": map[string]any{"CUDA_VISIBLE_DEVICES": "0"},
+			"launcher": "command", "gpus": "none", "model": "m", "served-name": "m",
+			"env":     map[string]any{"CUDA_VISIBLE_DEVICES": "0"},
 			"command": []any{"vllm", "serve", "m", "--host", "${host}", "--port=${port}", "--max-num-seqs", "8003x"},
 		},
 		"load": map[string]any{
 			"endpoint": "completions", "ignore-eos": true, "warmups": 1.0, "body": map[string]any{"top_p": 0.9},
 			"dataset": map[string]any{"kind": "random", "seed": 7.0, "vary": false},
-			"sweep":   []any{map[string]any{"num-prompts": 16.0, "label": "c8", "max-concurrency": 8.0, "input-len": 32.0, "output-len": 4.0}},
+			"sweep": []any{map[string]any{
+				"num-prompts": 16.0, "label": "c8", "max-concurrency": 8.0,
+				"input-len": 32.0, "output-len": 4.0,
+			}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -30,12 +30,18 @@ func runFolder(t *testing.T, finished bool, files map[string]string) string {
 		}
 	}
 	ref := results.StepRef{ID: "a_c1_r1", Variant: "a", Point: "c1", Repeat: 1, Attempt: 1}
-	if err := folder.WriteManifest(results.Manifest{Bench: "v1", Scenario: "night", Run: "20260101-000000-abcd", Planned: []results.StepRef{ref}}); err != nil {
+	if err := folder.WriteManifest(results.Manifest{
+		Bench: "v1", Scenario: "night", Run: "20260101-000000-abcd",
+		Planned: []results.StepRef{ref},
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.WriteResult(&results.Result{Step: ref, Verdict: results.OK, Node: "zeus", Servers: []results.Server{
-		{Argv: []string{"vllm", "--api-key", "opensesame-1"}, Env: map[string]string{"HF_TOKEN": "quiet value"}},
-	}}); err != nil {
+	if err := folder.WriteResult(&results.Result{
+		Step: ref, Verdict: results.OK, Node: "zeus",
+		Servers: []results.Server{
+			{Argv: []string{"vllm", "--api-key", "opensesame-1"}, Env: map[string]string{"HF_TOKEN": "quiet value"}},
+		},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	journal, err := folder.OpenJournal()
@@ -45,7 +51,10 @@ func runFolder(t *testing.T, finished bool, files map[string]string) string {
 	defer func() { _ = journal.Close() }()
 	events := []results.Event{{Kind: results.RunStarted}, {Kind: results.StepStarted, Step: ref.ID, Attempt: 1}}
 	if finished {
-		events = append(events, results.Event{Kind: results.StepFinished, Step: ref.ID, Attempt: 1, Verdict: results.OK}, results.Event{Kind: results.RunFinished})
+		events = append(events, results.Event{
+			Kind: results.StepFinished, Step: ref.ID, Attempt: 1,
+			Verdict: results.OK,
+		}, results.Event{Kind: results.RunFinished})
 	}
 	for _, e := range events {
 		if err := journal.Append(e); err != nil {

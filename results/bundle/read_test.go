@@ -92,22 +92,44 @@ func TestReaderRefuses(t *testing.T) {
 			return out.Bytes()
 		}(), "it is not a bundle"},
 		{"path that climbs", archive(t, []entry{{name: "../x", text: "1"}}, nil), "not a name inside the folder"},
-		{"path that climbs later", archive(t, []entry{{name: "a/../../x", text: "1"}}, nil), "not a name inside the folder"},
+		{
+			"path that climbs later", archive(t, []entry{{name: "a/../../x", text: "1"}}, nil),
+			"not a name inside the folder",
+		},
 		{"absolute path", archive(t, []entry{{name: "/etc/x", text: "1"}}, nil), "not a name inside the folder"},
 		{"drive", archive(t, []entry{{name: `C:\x`, text: "1"}}, nil), "characters that no file"},
 		{"control character", archive(t, []entry{{name: "a\x1bb", text: "1"}}, nil), "characters that no file"},
 		{"long name", archive(t, []entry{{name: strings.Repeat("a", 600), text: "1"}}, nil), "a name of 600 bytes"},
-		{"link", archive(t, []entry{{name: "a", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}}, nil), "not a regular file"},
+		{
+			"link", archive(t, []entry{{name: "a", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}}, nil),
+			"not a regular file",
+		},
 		{"folder", archive(t, []entry{{name: "a/"}}, nil), "not a name inside the folder"},
 		{"twice", archive(t, []entry{{name: "a", text: "1"}, {name: "a", text: "2"}}, nil), "stands twice"},
-		{"file and folder", archive(t, []entry{{name: "a", text: "1"}, {name: "a/b", text: "2"}}, nil), "is a file and a folder"},
+		{
+			"file and folder", archive(t, []entry{{name: "a", text: "1"}, {name: "a/b", text: "2"}}, nil),
+			"is a file and a folder",
+		},
 		{"bomb", archive(t, []entry{{name: "a", raw: bomb}}, nil), "unpacked it would have"},
 		{"overlap", archive(t, []entry{{name: "a", raw: overlap}}, nil), "overlap"},
-		{"not in the index", archive(t, append(good, entry{name: "b"}), func(i *Index) { i.Members = i.Members[:1] }), `"b" is not in the index`},
-		{"not in the archive", archive(t, good, func(i *Index) { i.Members = append(i.Members, Member{Name: "b"}) }), "which the archive lacks"},
+		{
+			"not in the index", archive(t, append(good, entry{name: "b"}), func(i *Index) { i.Members = i.Members[:1] }),
+			`"b" is not in the index`,
+		},
+		{
+			"not in the archive", archive(t, good, func(i *Index) { i.Members = append(i.Members, Member{Name: "b"}) }),
+			"which the archive lacks",
+		},
 		{"listed twice", archive(t, good, func(i *Index) { i.Members = append(i.Members, i.Members[0]) }), "twice"},
-		{"another length", archive(t, good, func(i *Index) { i.Members[0].Bytes = 3 }), "2 bytes in the archive, 3 by the index"},
-		{"one step many times", archive(t, []entry{{name: "manifest.json", text: `{"x": [{"planned": 1}], "planned": [{"id": "s"}` + strings.Repeat(`, {"id": "s"}`, 3_000_000) + "]}"}}, nil), `plans step "s" twice`},
+		{
+			"another length", archive(t, good, func(i *Index) { i.Members[0].Bytes = 3 }),
+			"2 bytes in the archive, 3 by the index",
+		},
+		{"one step many times", archive(t, []entry{{
+			name: "manifest.json",
+			text: `{"x": [{"planned": 1}], "planned": [{"id": "s"}` + strings.Repeat(`, {"id": "s"}`, 3_000_000) +
+				"]}",
+		}}, nil), `plans step "s" twice`},
 		{"newer", archive(t, good, func(i *Index) { i.Format = 2 }), "use a newer bench"},
 		{"no version", archive(t, good, func(i *Index) { i.Format = 0 }), "no bundle_version"},
 	}

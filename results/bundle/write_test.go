@@ -16,7 +16,10 @@ import (
 )
 
 func TestWriteIsDeterministic(t *testing.T) {
-	files := map[string]string{"scenario.yaml": "schema: 1\n", "lives/01-a/server-0.log.zst": strings.Repeat("token hf_abcdefghijklmnop12\n", 1000)}
+	files := map[string]string{
+		"scenario.yaml":               "schema: 1\n",
+		"lives/01-a/server-0.log.zst": strings.Repeat("token hf_abcdefghijklmnop12\n", 1000),
+	}
 	dir := runFolder(t, true, files)
 	first, _ := packed(t, dir, Options{Bench: "v1"})
 	if err := os.Chtimes(filepath.Join(dir, "scenario.yaml"), mustStat(t, dir), mustStat(t, dir)); err != nil {
@@ -34,8 +37,9 @@ func TestWriteIsDeterministic(t *testing.T) {
 
 func TestWriteSaysWhatItLeavesOut(t *testing.T) {
 	dir := runFolder(t, false, map[string]string{
-		"bench.log": "{}\n", "lives/01-a/server-0.log": "up\n", "steps/a_c1_r1/requests.jsonl.zst": "{}\n", "steps/a_c1_r1/block.txt": "x\n",
-		"live.json": "{}", ".report.md.tmp-123": "half",
+		"bench.log": "{}\n", "lives/01-a/server-0.log": "up\n", "steps/a_c1_r1/requests.jsonl.zst": "{}\n",
+		"steps/a_c1_r1/block.txt": "x\n",
+		"live.json":               "{}", ".report.md.tmp-123": "half",
 	})
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
@@ -63,16 +67,21 @@ func TestWriteSaysWhatItLeavesOut(t *testing.T) {
 func TestWriteTakesSecretsOut(t *testing.T) {
 	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nplantedKeyBody\n-----END RSA PRIVATE KEY-----\n"
 	planted := []string{
-		"hf_PlantedPlantedPlanted1", "sk-plantedplantedplanted2", "AKIAPLANTEDPLANTED22", "plantedbearer12345", "plantedpass3", "plantedKeyBody",
-		"opensesame-1", "quiet value", `from"environ&ment`, "planted-webhook-99", "ghp_plantedplantedplanted77", "plantedyaml77",
+		"hf_PlantedPlantedPlanted1", "sk-plantedplantedplanted2", "AKIAPLANTEDPLANTED22", "plantedbearer12345",
+		"plantedpass3", "plantedKeyBody",
+		"opensesame-1", "quiet value", `from"environ&ment`, "planted-webhook-99", "ghp_plantedplantedplanted77",
+		"plantedyaml77",
 	}
 	dir := runFolder(t, true, map[string]string{
-		"scenario.yaml":                    "schema: 1\nserver: {env: {MY_SECRET: plantedyaml77, HF_TOKEN: \"${env:HF_TOKEN}\"}}\n",
-		"plan.json":                        `{"lives":[{"argv":["x","--api-key","opensesame-1"]}]}` + "\n",
-		"lives/01-a/server-0.log.zst":      "args: api_key='opensesame-1' hf_PlantedPlantedPlanted1\nquiet value was read\n" + key + "after\nhttps://bob:plantedpass3@host/x\n",
-		"lives/01-a/command.txt":           "HF_TOKEN='quiet value' vllm --api-key opensesame-1\n",
-		"bench.log":                        `{"header":"Authorization: Bearer plantedbearer12345","x":"sk-plantedplantedplanted2"}` + "\n",
-		"report.html":                      "<p>from&#34;environ&amp;ment and AKIAPLANTEDPLANTED22 https://hooks.slack.com/services/planted-webhook-99</p>\n",
+		"scenario.yaml": "schema: 1\nserver: {env: {MY_SECRET: plantedyaml77, HF_TOKEN: " +
+			"\"${env:HF_TOKEN}\"}}\n",
+		"plan.json": `{"lives":[{"argv":["x","--api-key","opensesame-1"]}]}` + "\n",
+		"lives/01-a/server-0.log.zst": "args: api_key='opensesame-1' hf_PlantedPlantedPlanted1\n" +
+			"quiet value was read\n" + key + "after\nhttps://bob:plantedpass3@host/x\n",
+		"lives/01-a/command.txt": "HF_TOKEN='quiet value' vllm --api-key opensesame-1\n",
+		"bench.log":              `{"header":"Authorization: Bearer plantedbearer12345","x":"sk-plantedplantedplanted2"}` + "\n",
+		"report.html": "<p>from&#34;environ&amp;ment and AKIAPLANTEDPLANTED22 " +
+			"https://hooks.slack.com/services/planted-webhook-99</p>\n",
 		"steps/a_c1_r1/requests.jsonl.zst": `{"text":"from\"environ&ment ghp_plantedplantedplanted77"}` + "\n",
 	})
 	data, index := packed(t, dir, Options{Secrets: []string{`from"environ&ment`}})
@@ -83,7 +92,8 @@ func TestWriteTakesSecretsOut(t *testing.T) {
 			}
 		}
 	}
-	if log := unpacked(t, data)["lives/01-a/server-0.log.zst"]; !strings.HasSuffix(log, "***\nafter\nhttps://bob:***@host/x\n") {
+	if log := unpacked(t, data)["lives/01-a/server-0.log.zst"]; !strings.HasSuffix(log,
+		"***\nafter\nhttps://bob:***@host/x\n") {
 		t.Errorf("the log is %q: what is no secret must stay", log)
 	}
 	for _, want := range []Redaction{
@@ -121,8 +131,10 @@ func TestWriteTakesSecretsOut(t *testing.T) {
 func TestWriteLeavesTheRestAlone(t *testing.T) {
 	text := strings.Join([]string{
 		`"max_tokens": 16, "total_output_tokens": 128, "tokenizer": "meta-llama/Llama-3.1-8B"`,
-		`"secrets_in_file": false, "passwords-of_all": 1`, "Bearer authentication is off", "the token counts of task-force-of-the-long-name", "password protected", "HF_TOKEN=${env:HF_TOKEN}",
-		`"api_key": null, "key": "output_throughput"`, "http://127.0.0.1:8000/v1/models?key=short", "API_KEY: \"***\"", "disk-usage-of-the-whole-night",
+		`"secrets_in_file": false, "passwords-of_all": 1`, "Bearer authentication is off",
+		"the token counts of task-force-of-the-long-name", "password protected", "HF_TOKEN=${env:HF_TOKEN}",
+		`"api_key": null, "key": "output_throughput"`, "http://127.0.0.1:8000/v1/models?key=short", "API_KEY: \"***\"",
+		"disk-usage-of-the-whole-night",
 	}, "\n")
 	data, index := packed(t, runFolder(t, true, map[string]string{"bench.log": text}), Options{})
 	if got := unpacked(t, data)["bench.log"]; got != text {
@@ -138,7 +150,8 @@ func TestWriteLeavesTheRestAlone(t *testing.T) {
 // A prompt that is changed is another prompt: the set is left out.
 func TestWriteRefusesPromptsWithSecrets(t *testing.T) {
 	_, index := packed(t, runFolder(t, true, map[string]string{
-		"prompts/one.jsonl": `{"text":"password = hunter22 API_KEY=abcdef123"}` + "\n", "prompts/two.jsonl": `{"text":"my key is sk-plantedplantedplanted2"}` + "\n",
+		"prompts/one.jsonl": `{"text":"password = hunter22 API_KEY=abcdef123"}` + "\n",
+		"prompts/two.jsonl": `{"text":"my key is sk-plantedplantedplanted2"}` + "\n",
 	}), Options{})
 	want := []LeftOut{{"prompts/two.jsonl", "the prompts hold what looks like a key that begins with sk-"}}
 	if diff := cmp.Diff(want, index.LeftOut); diff != "" {
@@ -151,7 +164,8 @@ func TestWriteBoundsLogs(t *testing.T) {
 	for _, name := range []string{"lives/01-a/server-0.log.zst", "lives/01-a/server-0.log"} {
 		data, index := packed(t, runFolder(t, true, map[string]string{name: log}), Options{MaxLog: 100})
 		got := unpacked(t, data)[name]
-		if !strings.HasPrefix(got, "begin\n") || !strings.HasSuffix(got, "\nend\n") || !strings.Contains(got, "bytes left out") || len(got) > 200 {
+		if !strings.HasPrefix(got, "begin\n") || !strings.HasSuffix(got, "\nend\n") || !strings.Contains(got,
+			"bytes left out") || len(got) > 200 {
 			t.Errorf("%s = %q", name, got)
 		}
 		if len(index.LeftOut) != 1 || !strings.HasPrefix(index.LeftOut[0].Why, "the middle") {

@@ -106,7 +106,8 @@ func TestFilesOfOthersAreLeftAlone(t *testing.T) {
 	folder := jobsRun(t)
 	replace := func(path string) {
 		t.Helper()
-		if err := errors.Join(os.Rename(path, path+".mine"), os.WriteFile(path, []byte("theirs\n"), 0o600)); err != nil {
+		if err := errors.Join(os.Rename(path, path+".mine"), os.WriteFile(path, []byte("theirs\n"),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

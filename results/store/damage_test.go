@@ -18,7 +18,10 @@ func damaged(t *testing.T, damage func(dir string)) *results.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refs := []results.StepRef{{ID: "x", Variant: "v", Point: "p", Repeat: 1, Attempt: 1}, {ID: "y", Variant: "v", Point: "p", Repeat: 2, Attempt: 1}}
+	refs := []results.StepRef{
+		{ID: "x", Variant: "v", Point: "p", Repeat: 1, Attempt: 1},
+		{ID: "y", Variant: "v", Point: "p", Repeat: 2, Attempt: 1},
+	}
 	for _, ref := range refs {
 		if err := f.WriteResult(&results.Result{Step: ref, Verdict: results.OK}); err != nil {
 			t.Fatal(err)
@@ -41,7 +44,10 @@ func damaged(t *testing.T, damage func(dir string)) *results.Run {
 		t.Fatal(err)
 	}
 	for _, ref := range refs {
-		for _, e := range []results.Event{{Kind: results.StepStarted, Step: ref.ID, Attempt: 1}, {Kind: results.StepFinished, Step: ref.ID, Attempt: 1, Verdict: results.OK}} {
+		for _, e := range []results.Event{
+			{Kind: results.StepStarted, Step: ref.ID, Attempt: 1},
+			{Kind: results.StepFinished, Step: ref.ID, Attempt: 1, Verdict: results.OK},
+		} {
 			if err := journal.Append(e); err != nil {
 				t.Fatal(err)
 			}
@@ -93,21 +99,40 @@ func TestDamageHidesNothingElse(t *testing.T) {
 	}{
 		{"an empty result", write("steps/x/result.json", ""), "step x: ", true},
 		{"a result that is garbage", write("steps/x/result.json", "\x00\x01garbage"), "step x: ", true},
-		{"a result that is cut off", write("steps/x/result.json", `{"format_version": 1, "verdict": "o`), "step x: ", true},
-		{"a result of another kind", write("steps/x/result.json", `{"format_version": 1, "verdict": 5}`), "step x: ", true},
+		{
+			"a result that is cut off", write("steps/x/result.json", `{"format_version": 1, "verdict": "o`),
+			"step x: ", true,
+		},
+		{
+			"a result of another kind", write("steps/x/result.json", `{"format_version": 1, "verdict": 5}`),
+			"step x: ", true,
+		},
 		{"a pipe in place of a result", pipe("steps/x/result.json"), "not a plain file", true},
 		{"a link in place of a result", link("steps/x/result.json"), "symbolic link", true},
 		{"an empty environment", write("environment.json", ""), "environment.json: ", false},
 		{"a pipe in place of the environment", pipe("environment.json"), "not a plain file", false},
 		{"an empty manifest", write("manifest.json", ""), "manifest.json: ", false},
 		{"a manifest that is garbage", write("manifest.json", "\x00{"), "manifest.json: ", false},
-		{"a manifest that is cut off", write("manifest.json", `{"format_version": 1, "planned": [{"id": "x"`), "manifest.json: ", false},
-		{"a manifest of another kind", write("manifest.json", `{"format_version": 1, "planned": 7}`), "manifest.json: ", false},
+		{
+			"a manifest that is cut off", write("manifest.json", `{"format_version": 1, "planned": [{"id": "x"`),
+			"manifest.json: ", false,
+		},
+		{
+			"a manifest of another kind", write("manifest.json", `{"format_version": 1, "planned": 7}`),
+			"manifest.json: ", false,
+		},
 		{"a pipe in place of the manifest", pipe("manifest.json"), "manifest.json: ", false},
-		{"a manifest with a step many times", write("manifest.json", `{"format_version": 1, "planned": [{"id": "y"}, {"id": "x"}`+strings.Repeat(`, {"id": "x"}`, 300_000)+"]}"),
-			"300000 entries plan a step that stands there already", false},
+		{
+			"a manifest with a step many times",
+			write("manifest.json", `{"format_version": 1, "planned": [{"id": "y"}, {"id": "x"}`+
+				strings.Repeat(`, {"id": "x"}`, 300_000)+"]}"),
+			"300000 entries plan a step that stands there already", false,
+		},
 		{"a plan that is garbage", write("plan.json", "{"), "plan.json: ", false},
-		{"records that are not compressed", write("steps/x/requests.jsonl.zst", "garbage"), "requests.jsonl.zst is damaged", false},
+		{
+			"records that are not compressed", write("steps/x/requests.jsonl.zst", "garbage"),
+			"requests.jsonl.zst is damaged", false,
+		},
 		{"empty telemetry", write("steps/x/telemetry.jsonl.zst", ""), "telemetry.jsonl.zst is damaged", false},
 	}
 	for _, tt := range tests {

@@ -19,7 +19,8 @@ func TestReadGroup(t *testing.T) {
 	}
 	broken := filepath.Join(folder.StepDir("b_c1_r1"), results.ResultName)
 	err := errors.Join(
-		os.MkdirAll(filepath.Dir(broken), 0o750), os.WriteFile(broken, []byte("{"), 0o600), os.WriteFile(other.Journal(), []byte("{\n"), 0o600),
+		os.MkdirAll(filepath.Dir(broken), 0o750), os.WriteFile(broken, []byte("{"), 0o600),
+		os.WriteFile(other.Journal(), []byte("{\n"), 0o600),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,9 @@ func TestReadGroup(t *testing.T) {
 	}
 
 	none := errors.New("no such group")
-	if _, err := ReadGroup(folder.Dir(), func(*results.Manifest) (results.Group, error) { return results.Group{}, none }); !errors.Is(err, none) {
+	if _, err := ReadGroup(folder.Dir(), func(*results.Manifest) (results.Group, error) {
+		return results.Group{}, none
+	}); !errors.Is(err, none) {
 		t.Errorf("ReadGroup of a group that is not there: %v", err)
 	}
 }

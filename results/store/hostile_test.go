@@ -47,7 +47,8 @@ var written = []struct {
 	{"report.html", func(f *Folder) error { return f.WriteFile("report.html", []byte("new")) }},
 	{"lives/01-a/command.txt", func(f *Folder) error { return f.WriteFile("lives/01-a/command.txt", []byte("new")) }},
 	{"lives/01-a/server-0.log", func(f *Folder) error {
-		return CloseServerLog(filepath.Join(f.LifeDir("01-a"), "server-0.log"), 0, func(s string) string { return "new" + s })
+		return CloseServerLog(filepath.Join(f.LifeDir("01-a"), "server-0.log"), 0,
+			func(s string) string { return "new" + s })
 	}},
 	{"lives/01-a/server-0.log.zst", func(f *Folder) error {
 		return f.WriteFile("lives/01-a/server-0.log.zst", []byte("new"))

@@ -116,7 +116,8 @@ func TestJournalGoesOnAfterACutLine(t *testing.T) {
 			}
 			last := lines[len(lines)-1].Event
 			if bad != tt.bad || last.Kind != results.RunFinished || last.Seq != tt.wantNextSeq {
-				t.Errorf("%d bad lines and last event %+v, want %d and run-finished with seq %d", bad, last, tt.bad, tt.wantNextSeq)
+				t.Errorf("%d bad lines and last event %+v, want %d and run-finished with seq %d", bad, last, tt.bad,
+					tt.wantNextSeq)
 			}
 		})
 	}

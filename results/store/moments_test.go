@@ -15,9 +15,11 @@ import (
 // whatMomentsTell leaves of a record what ReadMoments promises.
 func whatMomentsTell(r results.Record) results.Record {
 	return results.Record{
-		Index: r.Index, Replica: r.Replica, IntendedS: r.IntendedS, SentS: r.SentS, HeaderS: r.HeaderS, DoneS: r.DoneS, EndS: r.EndS,
+		Index: r.Index, Replica: r.Replica, IntendedS: r.IntendedS, SentS: r.SentS, HeaderS: r.HeaderS,
+		DoneS: r.DoneS, EndS: r.EndS,
 		ChunkS: append([]float64(nil), r.ChunkS...), ChunkKinds: r.ChunkKinds, AskedOutputTokens: r.AskedOutputTokens,
-		LocalInputTokens: r.LocalInputTokens, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens, Failure: r.Failure,
+		LocalInputTokens: r.LocalInputTokens, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens,
+		CachedTokens: r.CachedTokens, Failure: r.Failure,
 	}
 }
 
@@ -51,14 +53,20 @@ func recordsOf(lines string) []string {
 
 func TestMomentsAreThoseOfTheRecords(t *testing.T) {
 	full, err := json.Marshal(results.Record{
-		Index: 3, RequestID: "bench-3", Replica: 1, IntendedS: 0.25, SentS: new(0.250000001), HeaderS: new(0.3), DoneS: new(2.5), EndS: 2.5,
-		ChunkS: []float64{0.5, 1e-7, 123456.123456789, 1234567.1234567891, 2.5}, ChunkKinds: "rtttu", AskedOutputTokens: 3, LocalInputTokens: new(7), InputTokens: new(8),
-		OutputTokens: new(3), OutputTokensSource: results.CountUsage, FinishReason: "length", Text: "naïve \"text\"", TextSHA256: "00",
+		Index: 3, RequestID: "bench-3", Replica: 1, IntendedS: 0.25, SentS: new(0.250000001), HeaderS: new(0.3),
+		DoneS: new(2.5), EndS: 2.5,
+		ChunkS: []float64{0.5, 1e-7, 123456.123456789, 1234567.1234567891, 2.5}, ChunkKinds: "rtttu",
+		AskedOutputTokens: 3, LocalInputTokens: new(7), InputTokens: new(8),
+		OutputTokens: new(3), OutputTokensSource: results.CountUsage, FinishReason: "length", Text: "naïve \"text\"",
+		TextSHA256: "00",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed, err := json.Marshal(results.Record{Index: 4, Failure: results.Failf(results.FailConnect, "refused"), VLLMReading: map[results.Generation]results.ClientReading{results.VLLM: {}}})
+	failed, err := json.Marshal(results.Record{
+		Index: 4, Failure: results.Failf(results.FailConnect, "refused"),
+		VLLMReading: map[results.Generation]results.ClientReading{results.VLLM: {}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +86,9 @@ func TestMomentsAreThoseOfTheRecords(t *testing.T) {
 
 func FuzzMoments(f *testing.F) {
 	for _, chunk := range []string{"0.1", "1e5", "-3", "123456789.123456789", "0.000000001"} {
-		f.Add([]byte(fmt.Sprintf(`{"index":1,"end_s":%s,"chunk_s":[%s,2],"chunk_kinds":"tt","output_tokens":2,"failure":null}`, chunk, chunk)))
+		f.Add([]byte(fmt.Sprintf(
+			`{"index":1,"end_s":%s,"chunk_s":[%s,2],"chunk_kinds":"tt","output_tokens":2,"failure":null}`,
+			chunk, chunk)))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var want results.Record

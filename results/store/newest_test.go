@@ -10,7 +10,10 @@ import (
 
 func TestNewest(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "odd[name") // no pattern
-	for _, dir := range []string{"b/20260102-000000-aaaa", "a/20260103-000000-aaaa", "c/20260101-000000-ffff", "d/20270101-000000-none"} {
+	for _, dir := range []string{
+		"b/20260102-000000-aaaa", "a/20260103-000000-aaaa", "c/20260101-000000-ffff",
+		"d/20270101-000000-none",
+	} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,8 @@ func TestRecordWriterKeepsEarlierAttempts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte("{}\n"), 0o644); err != nil { // of a killed attempt
+	// of a killed attempt
+	if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	w, err := NewRecordWriter(dir, 0)
@@ -126,7 +127,8 @@ func TestRecordWriterKeepsEarlierAttempts(t *testing.T) {
 	for i := range names {
 		names[i] = filepath.Base(names[i])
 	}
-	want := "requests.earlier-1.jsonl requests.earlier-1.jsonl.zst requests.earlier-2.jsonl.zst requests.earlier-3.jsonl.zst requests.jsonl.zst"
+	want := "requests.earlier-1.jsonl requests.earlier-1.jsonl.zst requests.earlier-2.jsonl.zst " +
+		"requests.earlier-3.jsonl.zst requests.jsonl.zst"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("files = %q, want %q", got, want)
 	}
@@ -171,13 +173,15 @@ func TestReadRecordsReadsAround(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			if tt.content != "-" {
-				if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte(tt.content), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte(tt.content),
+					0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 			got, errs := collect(dir)
 			if len(got) != tt.want || len(errs) != tt.wantErrs {
-				t.Errorf("ReadRecords = %d records, errors %v; want %d and %d errors", len(got), errs, tt.want, tt.wantErrs)
+				t.Errorf("ReadRecords = %d records, errors %v; want %d and %d errors", len(got), errs,
+					tt.want, tt.wantErrs)
 			}
 		})
 	}

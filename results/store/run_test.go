@@ -15,7 +15,11 @@ import (
 func writeRun(t *testing.T, events []results.Event, done ...*results.Result) *Folder {
 	t.Helper()
 	f := mustFolder(t)
-	m := results.Manifest{Bench: "v1", Scenario: "quickstart", Run: "r", Planned: []results.StepRef{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
+	m := results.Manifest{Bench: "v1", Scenario: "quickstart", Run: "r", Planned: []results.StepRef{
+		{ID: "a"},
+		{ID: "b"},
+		{ID: "c"},
+	}}
 	if err := f.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +115,8 @@ func TestReadTakesVerdictsFromTheJournal(t *testing.T) {
 	if !run.Finished {
 		t.Error("Finished = false, want true")
 	}
-	if a := run.Steps[0]; a.State != results.StepDone || a.Result.Verdict != results.NotRun || a.Result.Failure.Message != reason.Message {
+	if a := run.Steps[0]; a.State != results.StepDone || a.Result.Verdict != results.NotRun ||
+		a.Result.Failure.Message != reason.Message {
 		t.Errorf("step a = %+v, want the journal's verdict and reason", a.Result)
 	}
 	if b := run.Steps[1].Result; b.Verdict != results.Failed || b.Failure.Class != results.FailDisk {
@@ -177,7 +182,8 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := Read(f.Dir())
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), filepath.Base(tt.file)) {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(),
+				filepath.Base(tt.file)) {
 				t.Errorf("Read error = %v, want one with %q and the file's name", err, tt.want)
 			}
 		})
@@ -238,20 +244,33 @@ func TestARefusalHidesTheEarlierAttempt(t *testing.T) {
 	f := writeRun(t, []results.Event{
 		{Kind: results.RunStarted},
 		{Kind: results.StepStarted, Step: "a", Attempt: 1},
-		{Kind: results.StepFinished, Step: "a", Attempt: 1, Verdict: results.Failed, Failure: results.Failf(results.FailRequests, "none of 8 succeeded")},
+		{
+			Kind: results.StepFinished, Step: "a", Attempt: 1, Verdict: results.Failed,
+			Failure: results.Failf(results.FailRequests, "none of 8 succeeded"),
+		},
 		{Kind: results.StepStarted, Step: "b", Attempt: 1},
 		{Kind: results.StepFinished, Step: "b", Attempt: 1, Verdict: results.Suspect},
 		{Kind: results.RunResumed},
 		{Kind: results.StepFinished, Step: "a", Attempt: 2, Verdict: results.NotRun, Failure: changed},
-		{Kind: results.StepFinished, Step: "b", Attempt: 2, Verdict: results.NotRun, Failure: results.Failf(results.FailEarlier, "stopped")},
-	}, &results.Result{Step: results.StepRef{ID: "a", Attempt: 1}, Verdict: results.Failed, Failure: results.Failf(results.FailRequests, "none of 8 succeeded"), Figures: &results.Figures{Asked: 8}},
-		&results.Result{Step: results.StepRef{ID: "b", Attempt: 1}, Verdict: results.Suspect, Figures: &results.Figures{Asked: 8, Completed: 7}})
+		{
+			Kind: results.StepFinished, Step: "b", Attempt: 2, Verdict: results.NotRun,
+			Failure: results.Failf(results.FailEarlier, "stopped"),
+		},
+	}, &results.Result{
+		Step: results.StepRef{ID: "a", Attempt: 1}, Verdict: results.Failed,
+		Failure: results.Failf(results.FailRequests, "none of 8 succeeded"), Figures: &results.Figures{Asked: 8},
+	},
+		&results.Result{
+			Step: results.StepRef{ID: "b", Attempt: 1}, Verdict: results.Suspect,
+			Figures: &results.Figures{Asked: 8, Completed: 7},
+		})
 	run, err := Read(f.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := run.Step("a").Result
-	if a.Verdict != results.NotRun || a.Figures != nil || a.Failure.Class != results.FailChanged || a.Failure.Message != changed.Message || len(a.Earlier) != 1 || a.Earlier[0].Class != results.FailRequests {
+	if a.Verdict != results.NotRun || a.Figures != nil || a.Failure.Class != results.FailChanged ||
+		a.Failure.Message != changed.Message || len(a.Earlier) != 1 || a.Earlier[0].Class != results.FailRequests {
 		t.Errorf("the refused step reads %+v", a)
 	}
 	if b := run.Step("b").Result; b.Verdict != results.Suspect || b.Figures == nil {

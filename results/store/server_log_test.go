@@ -19,7 +19,10 @@ func TestCloseServerLog(t *testing.T) {
 		{"all of a short log", "a\nb\n", 100, "a\nb\n"},
 		{"all where there is no limit", strings.Repeat("line\n", 100), 0, strings.Repeat("line\n", 100)},
 		{"secrets are hidden", "key sw0rdfish\nno line end", 100, "key ***\nno line end"},
-		{"the ends of a long one", "head\n" + strings.Repeat("middle\n", 100) + "tail\n", 10, "head\n\n[bench: 700 bytes of this log are left out here]\ntail\n"},
+		{
+			"the ends of a long one", "head\n" + strings.Repeat("middle\n", 100) + "tail\n", 10,
+			"head\n\n[bench: 700 bytes of this log are left out here]\ntail\n",
+		},
 		{"an empty log", "", 10, ""},
 	}
 	for _, tt := range tests {

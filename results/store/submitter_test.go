@@ -85,7 +85,8 @@ func TestSubmitterOfAGoneProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := time.Now().Add(-c.age)
-			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o600), os.Chtimes(path, at, at))
+			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o600),
+				os.Chtimes(path, at, at))
 			if err != nil {
 				t.Fatal(err)
 			}

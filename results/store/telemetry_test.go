@@ -15,7 +15,10 @@ import (
 
 func samples() []results.TelemetrySample {
 	return []results.TelemetrySample{
-		{AtS: -0.1, GPU: &results.GPUReading{Device: "GPU-1", VRAMUsedBytes: new(int64(298647552)), PowerW: new(140.5), PowerKind: "instant", Throttle: []string{}}},
+		{AtS: -0.1, GPU: &results.GPUReading{
+			Device: "GPU-1", VRAMUsedBytes: new(int64(298647552)), PowerW: new(140.5),
+			PowerKind: "instant", Throttle: []string{},
+		}},
 		{AtS: 0, Gap: &results.TelemetryGap{Source: "amd-smi", Why: "no answer <within> 5 s"}},
 		{AtS: 0.1, Host: &results.HostReading{CPUBusy: new(0.5), MemoryUsedBytes: new(int64(1 << 33))}},
 	}
@@ -58,7 +61,10 @@ func TestTelemetryRoundTrip(t *testing.T) {
 			t.Errorf("attempt %d (-want +got):\n%s", attempt, diff)
 		}
 	}
-	for _, name := range []string{"telemetry.jsonl.zst", "telemetry.earlier-1.jsonl.zst", "telemetry.earlier-2.jsonl.zst"} {
+	for _, name := range []string{
+		"telemetry.jsonl.zst", "telemetry.earlier-1.jsonl.zst",
+		"telemetry.earlier-2.jsonl.zst",
+	} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Errorf("no %s: %v", name, err)
 		}
@@ -127,7 +133,10 @@ func TestSampleWriterKeepsLinesWhole(t *testing.T) {
 	for i := range 4 {
 		writers.Go(func() {
 			for range 250 {
-				if err := w.Write(results.ServerSample{Replica: i, Values: map[string]float64{"running": 1}}); err != nil {
+				if err := w.Write(results.ServerSample{
+					Replica: i,
+					Values:  map[string]float64{"running": 1},
+				}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -15,7 +15,8 @@ func BenchmarkParseThousandPoints(b *testing.B) {
 	for i := range 1000 {
 		values = append(values, fmt.Sprint(i+1))
 	}
-	src := []byte("schema: 1\nserver: {launcher: simulator}\nload: {input-len: 1, output-len: 1, sweep: {max-concurrency: [" +
+	src := []byte("schema: 1\nserver: {launcher: simulator}\n" +
+		"load: {input-len: 1, output-len: 1, sweep: {max-concurrency: [" +
 		strings.Join(values, ", ") + "]}}\n")
 	for b.Loop() {
 		if _, err := Source("a.yaml", src, Options{}); err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 func TestClient(t *testing.T) {
-	const head = "schema: 1\nserver: {launcher: simulator, model: m, host: 0.0.0.0}\nload: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"
+	const head = "schema: 1\nserver: {launcher: simulator, model: m, host: 0.0.0.0}\n" +
+		"load: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"
 	sc, err := parse.Source("s.yaml", []byte(head+"client: {hosts: [c1, \"srun:n2\"], reach: box}\n"), parse.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -25,9 +26,13 @@ func TestClient(t *testing.T) {
 		{head + "client: {hosts: []}\n", "hosts is an empty list"},
 		{head + "client: {hosts: [-oProxyCommand=x]}\n", "expected a name that ssh knows"},
 		{head + "client: {hosts: [\"srun:n1\"], copy-bench: true}\n", "copy-bench cannot be combined with srun:n1"},
-		{strings.Replace(head, ", host: 0.0.0.0", "", 1) + "client: {hosts: [c1]}\n", `host is "127.0.0.1", which client.hosts cannot reach: set server.host to 0.0.0.0`},
+		{
+			strings.Replace(head, ", host: 0.0.0.0", "", 1) + "client: {hosts: [c1]}\n",
+			`host is "127.0.0.1", which client.hosts cannot reach: set server.host to 0.0.0.0`,
+		},
 	} {
-		if _, err := parse.Source("s.yaml", []byte(test.text), parse.Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := parse.Source("s.yaml", []byte(test.text), parse.Options{}); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("Parse(%q) = %v, want %q in it", test.text, err, test.want)
 		}
 	}

@@ -23,7 +23,8 @@ func TestImages(t *testing.T) {
 		{"{image: /images/vllm, engine: charliecloud}", "/images/vllm", true},
 	} {
 		src := "schema: 1\nname: x\nserver: {launcher: vllm, model: org/m, container: " + c.container + "}\n" +
-			"variants: [{name: a}]\nload: {dataset: {kind: random, seed: 0}, input-len: 4, output-len: 4, num-prompts: 1, max-concurrency: 1}\n"
+			"variants: [{name: a}]\nload: {dataset: {kind: random, seed: 0}, input-len: 4, output-len: 4, " +
+			"num-prompts: 1, max-concurrency: 1}\n"
 		s, err := Source("/s/x.yaml", []byte(src), Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.container, err)

@@ -21,7 +21,8 @@ func testOptions(src string) Options {
 		LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Profile: func(name string) ([]byte, bool) {
 			p := map[string]string{
-				"small":  "endpoint: chat\ndataset: {kind: random, prefix-len: 16}\ninput-len: 32\noutput-len: 8\nsweep: {max-concurrency: [1, 2]}\n",
+				"small": "endpoint: chat\ndataset: {kind: random, prefix-len: 16}\ninput-len: 32\noutput-len: 8\n" +
+					"sweep: {max-concurrency: [1, 2]}\n",
 				"broken": "input-len: 32\noutput-len: some\nnum-promts: 3\n",
 			}
 			y, ok := p[name]

@@ -49,7 +49,8 @@ func FuzzParse(f *testing.F) {
 		}
 		labels := map[string]bool{}
 		for _, l := range s.Points {
-			if labels[l.Label] || !safeName.MatchString(l.Label) || l.NumPrompts < 1 || l.Endpoint == "" || l.API == "" {
+			if labels[l.Label] || !safeName.MatchString(l.Label) || l.NumPrompts < 1 ||
+				l.Endpoint == "" || l.API == "" {
 				t.Fatalf("point %+v is not unique and complete", l)
 			}
 			labels[l.Label] = true

@@ -9,7 +9,9 @@ import (
 
 func TestInputLenOfTheServer(t *testing.T) {
 	parse := func(value string) (*scenarios.Scenario, error) {
-		return Source("a.yaml", []byte("schema: 1\nserver: {launcher: simulator}\nload: {output-len: 8, sweep: {input-len: ["+value+"]}}\n"), Options{})
+		return Source("a.yaml",
+			[]byte("schema: 1\nserver: {launcher: simulator}\nload: {output-len: 8, sweep: {input-len: ["+value+
+				"]}}\n"), Options{})
 	}
 	for _, c := range []struct {
 		value       string
@@ -40,8 +42,12 @@ func TestInputLenOfTheServer(t *testing.T) {
 			t.Errorf("input-len %s of %d = %d, %v, want %d", c.value, c.maxModelLen, l.InputLen, err, c.want)
 		}
 	}
-	for _, value := range []string{"max-model-len", "max-model-len + 1", "max-model-len - 0", "max-model-len - 9999999999", "0", "-5", `"100"`, "model - 5"} {
-		if _, err := parse(value); err == nil || !strings.Contains(err.Error(), "expected a whole number of at least 1, or max-model-len - N") {
+	for _, value := range []string{
+		"max-model-len", "max-model-len + 1", "max-model-len - 0",
+		"max-model-len - 9999999999", "0", "-5", `"100"`, "model - 5",
+	} {
+		if _, err := parse(value); err == nil || !strings.Contains(err.Error(),
+			"expected a whole number of at least 1, or max-model-len - N") {
 			t.Errorf("input-len %s: %v, want an error that says what is expected", value, err)
 		}
 	}

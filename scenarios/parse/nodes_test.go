@@ -10,7 +10,9 @@ import (
 const overNodes = "schema: 1\nload: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"
 
 func TestNodes(t *testing.T) {
-	sc, err := parse.Source("s.yaml", []byte(overNodes+"on: slurm\nserver: {launcher: vllm, model: m, nodes: 2}\nvariants: [{name: a}, {name: b, nodes: 1}, {name: c, launcher: sglang, nodes: 4}]\n"), parse.Options{})
+	sc, err := parse.Source("s.yaml", []byte(overNodes+
+		"on: slurm\nserver: {launcher: vllm, model: m, nodes: 2}\n"+
+		"variants: [{name: a}, {name: b, nodes: 1}, {name: c, launcher: sglang, nodes: 4}]\n"), parse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,11 +21,13 @@ func TestNodes(t *testing.T) {
 			t.Errorf("variant %s: Nodes = %d, want %d", sc.Variants[i].Name, got, want)
 		}
 	}
-	sc, err = parse.Source("s.yaml", []byte(overNodes+"on: slurm\nserver: {launcher: vllm, model: m, nodes: 2}\nsimulate: {on: true}\n"), parse.Options{})
+	sc, err = parse.Source("s.yaml", []byte(overNodes+
+		"on: slurm\nserver: {launcher: vllm, model: m, nodes: 2}\nsimulate: {on: true}\n"), parse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(sc.SimNotes, "\n"); sc.Variants[0].Server.Nodes != 0 || !strings.Contains(notes, "on one node instead of 2") {
+	if notes := strings.Join(sc.SimNotes, "\n"); sc.Variants[0].Server.Nodes != 0 || !strings.Contains(notes,
+		"on one node instead of 2") {
 		t.Errorf("simulated: Nodes = %d, notes %q, want one node and a note", sc.Variants[0].Server.Nodes, notes)
 	}
 }
@@ -33,13 +37,25 @@ func TestNodesErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"server: {launcher: vllm, model: m, nodes: 2}\n", "s.yaml:3:36: nodes: 2 needs on: slurm"},
 		{slurm + "server: {launcher: tgi, model: m, nodes: 2}\n", "nodes is for launchers vllm and sglang, not tgi"},
-		{slurm + "server: {launcher: vllm, model: m, nodes: 2, replicas: 2}\n", "nodes cannot be combined with replicas: 2"},
-		{slurm + "server: {launcher: vllm, model: m, nodes: 2, container: {image: i}}\n", "nodes cannot be combined with container"},
+		{
+			slurm + "server: {launcher: vllm, model: m, nodes: 2, replicas: 2}\n",
+			"nodes cannot be combined with replicas: 2",
+		},
+		{
+			slurm + "server: {launcher: vllm, model: m, nodes: 2, container: {image: i}}\n",
+			"nodes cannot be combined with container",
+		},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, gpus: [0, 1]}\n", "give the number of each node's"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, port: 65530}\n", "leaves no room below 65536"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 0}\n", "nodes"},
-		{slurm + "server: {launcher: external, model: m, base-url: \"http://h\", nodes: 2}\n", "nodes is not allowed here"},
-		{slurm + "server: {launcher: vllm, model: m}\nvariants: [{name: a, launcher: simulator, nodes: 3}]\n", "not simulator"},
+		{
+			slurm + "server: {launcher: external, model: m, base-url: \"http://h\", nodes: 2}\n",
+			"nodes is not allowed here",
+		},
+		{
+			slurm + "server: {launcher: vllm, model: m}\nvariants: [{name: a, launcher: simulator, nodes: 3}]\n",
+			"not simulator",
+		},
 	} {
 		_, err := parse.Source("s.yaml", []byte(overNodes+test.text), parse.Options{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {

@@ -54,7 +54,8 @@ func TestEmptyKeyOfVariant(t *testing.T) {
 // The same for load: keys over those of a profile.
 func TestEmptyKeyOverProfile(t *testing.T) {
 	opts := testOptions("")
-	s := mustParse(t, "schema: 1\nserver: {launcher: simulator}\nload:\n  profile: small\n  dataset:\n    # seed: 1\n", opts)
+	s := mustParse(t, "schema: 1\nserver: {launcher: simulator}\nload:\n  profile: small\n  dataset:\n    # seed: 1\n",
+		opts)
 	if got := s.Points[0].Dataset.PrefixLen; got != 16 {
 		t.Errorf("prefix-len %d beneath an empty dataset:, want the profile's 16", got)
 	}
@@ -62,21 +63,29 @@ func TestEmptyKeyOverProfile(t *testing.T) {
 
 func TestOverridesOfArguments(t *testing.T) {
 	for _, tc := range []struct{ name, args, set, want string }{
-		{"dotted key of the file", "{hf-overrides.rope_theta: 1}", "server.args.hf-overrides.rope_theta=2", "hf-overrides.rope_theta=2"},
-		{"dotted key, other dashes", "{hf_overrides.rope_theta: 1}", "server.args.hf-overrides.rope_theta=2", "hf_overrides.rope_theta=2"},
+		{
+			"dotted key of the file", "{hf-overrides.rope_theta: 1}", "server.args.hf-overrides.rope_theta=2",
+			"hf-overrides.rope_theta=2",
+		},
+		{
+			"dotted key, other dashes", "{hf_overrides.rope_theta: 1}", "server.args.hf-overrides.rope_theta=2",
+			"hf_overrides.rope_theta=2",
+		},
 		{"beside a dotted key", "{c.a: 1}", "server.args.c.b=2", "c.a=1 c.b=2"},
 		{"below a dotted key", "{c.a: {x: 1}}", "server.args.c.a.x=2", `c.a={"x":2}`},
 		{"into a mapping", "{c: {a: 1}}", "server.args.c.b=2", `c={"a":1,"b":2}`},
 		{"new", "{}", "server.args.c.b=2", `c={"b":2}`},
 	} {
-		src := "schema: 1\nload: {input-len: 1, output-len: 1}\nserver: {launcher: vllm, model: m, args: " + tc.args + "}\n"
+		src := "schema: 1\nload: {input-len: 1, output-len: 1}\nserver: {launcher: vllm, model: m, args: " +
+			tc.args + "}\n"
 		s := mustParse(t, src, Options{Set: []string{tc.set}})
 		if got := argsText(s.Variants[0].Server.Args); got != tc.want {
 			t.Errorf("%s: args %s with --set %s = %s, want %s", tc.name, tc.args, tc.set, got, tc.want)
 		}
 	}
 
-	src := "schema: 1\nload: {input-len: 1, output-len: 1}\nserver: {launcher: vllm, model: m, sim-args: {sim_prefill: 1}}\n"
+	src := "schema: 1\nload: {input-len: 1, output-len: 1}\nserver: {launcher: vllm, model: m, sim-args: " +
+		"{sim_prefill: 1}}\n"
 	s := mustParse(t, src, Options{Set: []string{"server.sim-args.sim-prefill=2"}})
 	if got := argsText(s.Variants[0].Server.SimArgs); got != "sim_prefill=2" {
 		t.Errorf("sim-args with --set in other dashes = %s, want one argument", got)
@@ -90,12 +99,15 @@ func TestArgumentAsWholeAndInParts(t *testing.T) {
 		"server: {launcher: vllm, model: m, args: {c: {a: 1}}}\nvariants: [{name: v, args: {c.b: 2}}]\n",
 		"server: {launcher: vllm, model: m, args: {c_d.b: 2}}\nvariants: [{name: v, args: {c-d: '{}'}}]\n",
 	} {
-		if _, err := Source("a.yaml", []byte(head+server), Options{}); err == nil || !strings.Contains(err.Error(), "given as a whole") {
+		if _, err := Source("a.yaml", []byte(head+server), Options{}); err == nil || !strings.Contains(err.Error(),
+			"given as a whole") {
 			t.Errorf("%s: error %v, want both forms refused", server, err)
 		}
 	}
 
-	s := mustParse(t, head+"server: {launcher: vllm, model: m, args: {c: {a: 1}}}\nvariants: [{name: v, args: {c: null, c.b: 2}}]\n", Options{})
+	s := mustParse(t,
+		head+"server: {launcher: vllm, model: m, args: {c: {a: 1}}}\nvariants: [{name: v, args: {c: null, c.b: 2}}]\n",
+		Options{})
 	if got := argsText(s.Variants[0].Server.Args); got != "c.b=2" {
 		t.Errorf("null beside a part: args %s, want c.b=2", got)
 	}
@@ -120,7 +132,8 @@ func TestOverridesOfVariants(t *testing.T) {
 	}
 
 	for set, variant := range map[string]string{
-		"variants.tp1.args.x=1": "tp1", "variants.tp1.5.args.x=1": "tp1.5", "variants.k1.args.x=1": "k1", "variants.k1.5.args.x=1": "k1.5",
+		"variants.tp1.args.x=1": "tp1", "variants.tp1.5.args.x=1": "tp1.5", "variants.k1.args.x=1": "k1",
+		"variants.k1.5.args.x=1": "k1.5",
 	} {
 		if got, err := of(set); err != nil || len(got) != 1 || got[variant] != "x=1" {
 			t.Errorf("--set %s: args %v, %v, want x=1 of %s alone", set, got, err, variant)

@@ -85,7 +85,8 @@ func TestArgumentValuesKeepTheirSpelling(t *testing.T) {
 		{`"${env:N}"`, json.Number("7.0")},
 		{`"$${v}"`, "${v}"},
 	} {
-		src := "schema: 1\nvars: {v: 0.50}\nserver: {launcher: simulator, args: {x: " + tc.yaml + "}}\nload: {input-len: 1, output-len: 1}\n"
+		src := "schema: 1\nvars: {v: 0.50}\nserver: {launcher: simulator, args: {x: " + tc.yaml +
+			"}}\nload: {input-len: 1, output-len: 1}\n"
 		opts := Options{LookupEnv: func(string) (string, bool) { return "7.0", true }}
 		got := mustParse(t, src, opts).Variants[0].Server.Args[0].Value
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -104,7 +105,8 @@ func TestArgumentsOverride(t *testing.T) {
 		{"dotted json path", "{x.a_b: 1}", "{x.a-b: 2}", "x.a_b=1 x.a-b=2"},
 		{"dashes in front", "{tp: 1}", "{-tp: 2}", "-tp=2"},
 	} {
-		src := "schema: 1\nserver: {launcher: simulator, args: " + tc.shared + "}\nvariants: [{name: v, args: " + tc.variant + "}]\n" +
+		src := "schema: 1\nserver: {launcher: simulator, args: " + tc.shared + "}\nvariants: [{name: v, args: " +
+			tc.variant + "}]\n" +
 			"load: {input-len: 1, output-len: 1}\n"
 		var got []string
 		for _, a := range mustParse(t, src, Options{}).Variants[0].Server.Args {
@@ -114,8 +116,10 @@ func TestArgumentsOverride(t *testing.T) {
 			t.Errorf("%s: args %s over %s = %s, want %s", tc.name, tc.variant, tc.shared, s, tc.want)
 		}
 	}
-	src := "schema: 1\nserver: {launcher: simulator, args: {z: 1}}\nvariants: [{name: v, args: {a-b: 1, a_b: 2}}]\nload: {input-len: 1, output-len: 1}\n"
-	if _, err := Source("a.yaml", []byte(src), Options{}); err == nil || !strings.Contains(err.Error(), "same argument") {
+	src := "schema: 1\nserver: {launcher: simulator, args: {z: 1}}\nvariants: [{name: v, args: {a-b: 1, a_b: 2}}]\n" +
+		"load: {input-len: 1, output-len: 1}\n"
+	if _, err := Source("a.yaml", []byte(src), Options{}); err == nil || !strings.Contains(err.Error(),
+		"same argument") {
 		t.Errorf("Parse(one argument spelled twice) = %v, want an error", err)
 	}
 }
@@ -154,14 +158,20 @@ load: {input-len: 1, output-len: 1, headers: {Authorization: Bearer header-token
 			t.Errorf("Env[%s].Secret = %t, want %t", name, got[name].Secret, want)
 		}
 	}
-	want := []scenarios.EnvUse{{Name: "MY_TOKEN", Value: scenarios.Hidden, Secret: true}, {Name: "USER", Value: "someone"}}
+	want := []scenarios.EnvUse{
+		{Name: "MY_TOKEN", Value: scenarios.Hidden, Secret: true},
+		{Name: "USER", Value: "someone"},
+	}
 	if diff := cmp.Diff(want, s.EnvUsed); diff != "" {
 		t.Errorf("EnvUsed (-want +got):\n%s", diff)
 	}
 }
 
 func TestSecretInSetIsNotQuoted(t *testing.T) {
-	_, err := Source("a.yaml", []byte("schema: 1\n"), Options{Set: []string{"server.api-key.x=hush-hush", "servr.api-key=hush-hush"}})
+	_, err := Source("a.yaml", []byte("schema: 1\n"), Options{Set: []string{
+		"server.api-key.x=hush-hush",
+		"servr.api-key=hush-hush",
+	}})
 	if err == nil || strings.Contains(err.Error(), "hush-hush") {
 		t.Errorf("Parse = %v, want errors without the secret", err)
 	}
@@ -215,7 +225,8 @@ func TestLocalModels(t *testing.T) {
 		{"ollama", "here/model", "here/model"},
 		{"simulator", "here/model", "here/model"},
 	} {
-		src := "schema: 1\nserver: {launcher: " + tc.launcher + ", model: " + tc.model + "}\nload: {input-len: 1, output-len: 1}\n"
+		src := "schema: 1\nserver: {launcher: " + tc.launcher + ", model: " + tc.model +
+			"}\nload: {input-len: 1, output-len: 1}\n"
 		s := mustParse(t, src, Options{Exists: exists})
 		if got := strings.ReplaceAll(s.Variants[0].Server.Model, s.Dir, "DIR"); got != tc.want {
 			t.Errorf("model %s of %s = %s, want %s", tc.model, tc.launcher, got, tc.want)
@@ -288,7 +299,8 @@ func TestMI300XExpands(t *testing.T) {
 
 func TestValuesCannotExplode(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("schema: 1\nserver: {launcher: simulator, args: {x: \"${t40}\", y: \"${m40}\"}}\nload: {input-len: 1, output-len: 1}\nvars:\n  t0: xxxxxxxx\n  m0: {a: 1}\n")
+	b.WriteString("schema: 1\nserver: {launcher: simulator, args: {x: \"${t40}\", y: \"${m40}\"}}\n" +
+		"load: {input-len: 1, output-len: 1}\nvars:\n  t0: xxxxxxxx\n  m0: {a: 1}\n")
 	for i := range 40 {
 		fmt.Fprintf(&b, "  t%d: ${t%d}${t%d}\n  m%d: {a: \"${m%d}\", b: \"${m%d}\"}\n", i+1, i, i, i+1, i, i)
 	}
@@ -302,10 +314,12 @@ func TestValuesCannotExplode(t *testing.T) {
 func TestMorePrefixesThanPrompts(t *testing.T) {
 	const head = "schema: 1\nserver: {launcher: simulator}\nload: {num-prompts: 4, output-len: 8, "
 	for load, want := range map[string]string{
-		"input-len: 32, dataset: {kind: shared_prefix, prefix-len: 10, num-prefixes: 10}}": "10 prefixes need at least as many prompts",
-		"dataset: {kind: prefix_repetition}}":                                              "10 prefixes need at least as many prompts",
-		"dataset: {kind: prefix_repetition, num-prefixes: 4}}":                             "",
-		"input-len: 32, dataset: {kind: shared_prefix, prefix-len: 10}}":                   "",
+		"input-len: 32, dataset: {kind: shared_prefix, prefix-len: 10, num-prefixes: 10}}": "10 prefixes need at " +
+			"least as many prompts",
+		"dataset: {kind: prefix_repetition}}": "10 prefixes need at " +
+			"least as many prompts",
+		"dataset: {kind: prefix_repetition, num-prefixes: 4}}":           "",
+		"input-len: 32, dataset: {kind: shared_prefix, prefix-len: 10}}": "",
 	} {
 		_, err := Source("a.yaml", []byte(head+load+"\n"), Options{})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

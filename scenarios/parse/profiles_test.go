@@ -10,7 +10,10 @@ import (
 func TestEveryProfileIsALoad(t *testing.T) {
 	for _, name := range profiles.Names() {
 		src := "schema: 1\nserver: {launcher: simulator}\nload: {profile: " + name + "}\n"
-		s, err := parse.Source("a.yaml", []byte(src), parse.Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
+		s, err := parse.Source("a.yaml", []byte(src), parse.Options{
+			Profile:  profiles.Lookup,
+			Profiles: profiles.Names(),
+		})
 		if err != nil {
 			t.Errorf("profile %s: %v", name, err)
 			continue

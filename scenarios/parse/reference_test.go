@@ -41,7 +41,8 @@ func wrappers() map[string]string {
 // exampleFile makes a whole file of a block's example.
 func exampleFile(title, example string) string {
 	parts := map[string]string{
-		"schema": "schema: 1\n", "server": "server: {launcher: vllm, model: m}\n", "load": "load: {input-len: 8, output-len: 8}\n",
+		"schema": "schema: 1\n", "server": "server: {launcher: vllm, model: m}\n",
+		"load": "load: {input-len: 8, output-len: 8}\n",
 	}
 	indent := func(s, by string) string { return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by) + "\n" }
 	if before, wrapped := wrappers()[title]; wrapped {
@@ -63,9 +64,11 @@ func exampleFile(title, example string) string {
 	case key == "":
 		parts[top] = top + ":\n" + indent(example, "  ")
 	case key == "tls":
-		parts[top] = "server:\n  launcher: external\n  base-url: https://host:8000\n  model: m\n  tls:\n" + indent(example, "    ")
+		parts[top] = "server:\n  launcher: external\n  base-url: https://host:8000\n  model: m\n  tls:\n" +
+			indent(example, "    ")
 	case key == "dataset.images":
-		parts[top] = "load:\n  endpoint: chat\n  input-len: 8\n  output-len: 8\n  dataset:\n    kind: random_mm\n    images:\n" + indent(example, "      ")
+		parts[top] = "load:\n  endpoint: chat\n  input-len: 8\n  output-len: 8\n  dataset:\n    kind: random_mm\n" +
+			"    images:\n" + indent(example, "      ")
 	case top == "server":
 		parts[top] = "server:\n  launcher: vllm\n  model: m\n  " + key + ":\n" + indent(example, "    ")
 	default:
@@ -77,7 +80,10 @@ func exampleFile(title, example string) string {
 		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")
 	}
 	var b strings.Builder
-	for _, name := range []string{"schema", "simulate", "deadlines", "watchdog", "disk", "telemetry", "settle", "vram", "hooks", "server", "variants", "load"} {
+	for _, name := range []string{
+		"schema", "simulate", "deadlines", "watchdog", "disk", "telemetry", "settle", "vram",
+		"hooks", "server", "variants", "load",
+	} {
 		b.WriteString(parts[name])
 	}
 	return b.String()

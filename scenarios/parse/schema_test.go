@@ -20,7 +20,8 @@ import (
 
 func compiledSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(append(profiles.Names(), "small")...))) // small is one of testdata
+	// small is one of testdata
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(append(profiles.Names(), "small")...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,9 +149,12 @@ func TestSchemaRefusesEachMistake(t *testing.T) {
 		t.Fatalf("schema refuses the base: %v", err)
 	}
 	for _, line := range []string{
-		"nme: x", "repeats: 0", "repeats: many", "order: random", "deadlines: {step: 30}", "deadlines: {stp: 30m}", "variants: [{notes: x}]",
-		"variants: [{name: a, arg: {}}]", "method: sqzbx", "smallest-difference: 3", "tables: [speed]", "baseline: [a]", "llama-bench: {model: a}", "retries: -1", "retries: {auth: -1}", "watchdog: {stall: 5}", "disk: {min-free: 5}",
-		"disk: {max-log: 5 GBit}", "telemetry: on", "telemetry: {sampler: nvml2}", "settle: {power: 0}", "vram: {foreign: kill}", "hooks: {run: []}",
+		"nme: x", "repeats: 0", "repeats: many", "order: random", "deadlines: {step: 30}", "deadlines: {stp: 30m}",
+		"variants: [{notes: x}]",
+		"variants: [{name: a, arg: {}}]", "method: sqzbx", "smallest-difference: 3", "tables: [speed]", "baseline: [a]",
+		"llama-bench: {model: a}", "retries: -1", "retries: {auth: -1}", "watchdog: {stall: 5}", "disk: {min-free: 5}",
+		"disk: {max-log: 5 GBit}", "telemetry: on", "telemetry: {sampler: nvml2}", "settle: {power: 0}",
+		"vram: {foreign: kill}", "hooks: {run: []}",
 		"hooks: {run: {before: [{cmd: [a]}]}}", "checks: [{kind: mood}]", "notify: [{on: [never]}]",
 	} {
 		if err := validateYAML(t, schema, []byte(good+line+"\n")); err == nil {
@@ -160,7 +164,10 @@ func TestSchemaRefusesEachMistake(t *testing.T) {
 			t.Errorf("Parse accepts %q, want an error", line)
 		}
 	}
-	for _, change := range []string{"sweep: {max-concurrency: 8}", "sweep: [{concurrency: 8}]", "request-rate: 0", "headers: {a: [1]}", "min-success: 2"} {
+	for _, change := range []string{
+		"sweep: {max-concurrency: 8}", "sweep: [{concurrency: 8}]", "request-rate: 0",
+		"headers: {a: [1]}", "min-success: 2",
+	} {
 		src := strings.Replace(good, "output-len: 8", "output-len: 8, "+change, 1)
 		if err := validateYAML(t, schema, []byte(src)); err == nil {
 			t.Errorf("schema accepts load key %q, want a refusal", change)

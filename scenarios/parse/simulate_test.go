@@ -28,29 +28,60 @@ func simArgsText(v scenarios.Variant) string {
 func TestSimulatedServers(t *testing.T) {
 	const tail = " sim-device=strix-halo sim-speed=10 sim-life-noise=0.006"
 	for _, tc := range []struct{ name, server, launcher, args string }{
-		{"vllm", "{launcher: vllm, model: m, args: {tp: 8, dtype: half, max_model_len: 4096}}", scenarios.SimLauncher, "tensor-parallel-size=8 max-model-len=4096" + tail},
-		{"switch", "{launcher: vllm, model: m, env: {VLLM_SWIZZLE_TENSOR: 1}}", scenarios.SimLauncher, "sim-decode=1.02" + tail},
+		{
+			"vllm", "{launcher: vllm, model: m, args: {tp: 8, dtype: half, max_model_len: 4096}}", scenarios.SimLauncher,
+			"tensor-parallel-size=8 max-model-len=4096" + tail,
+		},
+		{
+			"switch", "{launcher: vllm, model: m, env: {VLLM_SWIZZLE_TENSOR: 1}}", scenarios.SimLauncher,
+			"sim-decode=1.02" + tail,
+		},
 		{"switch off", "{launcher: vllm, model: m, env: {VLLM_SWIZZLE_TENSOR: 0}}", scenarios.SimLauncher, tail[1:]},
 		{
-			"llama", "{launcher: llamacpp, model: a.gguf, args: {c: 4096, np: 16, kvu: true, ngl: 99, md: d.gguf, draft-max: 4}}", scenarios.SimLlamaLauncher,
+			"llama",
+			"{launcher: llamacpp, model: a.gguf, args: {c: 4096, np: 16, kvu: true, ngl: 99, md: d.gguf, draft-max: 4}}", scenarios.SimLlamaLauncher,
 			"ctx-size=4096 parallel=16 kv-unified=true speculative-model=d.gguf num-speculative-tokens=4" + tail,
 		},
-		{"sglang", "{launcher: sglang, model: m, args: {tp-size: 2, context-length: 8192}}", scenarios.SimLauncher, "tensor-parallel-size=2 max-model-len=8192" + tail},
-		{"tgi", "{launcher: tgi, model: m, args: {num-shard: 4, quantize: fp8}}", scenarios.SimLauncher, "tensor-parallel-size=4 quantization=fp8" + tail},
-		{"external", "{launcher: external, base-url: \"http://h:1\", model: m, api-key: \"${env:NOT_SET_KEY}\"}", scenarios.SimLauncher, tail[1:]},
 		{
-			"own arguments", "{launcher: vllm, model: m, args: {tp: 8}, sim-args: {tensor_parallel_size: 2, sim-speed: 3, sim-fault: error@1}}", scenarios.SimLauncher,
+			"sglang", "{launcher: sglang, model: m, args: {tp-size: 2, context-length: 8192}}", scenarios.SimLauncher,
+			"tensor-parallel-size=2 max-model-len=8192" + tail,
+		},
+		{
+			"tgi", "{launcher: tgi, model: m, args: {num-shard: 4, quantize: fp8}}", scenarios.SimLauncher,
+			"tensor-parallel-size=4 quantization=fp8" + tail,
+		},
+		{
+			"external", "{launcher: external, base-url: \"http://h:1\", model: m, api-key: \"${env:NOT_SET_KEY}\"}",
+			scenarios.SimLauncher, tail[1:],
+		},
+		{
+			"own arguments",
+			"{launcher: vllm, model: m, args: {tp: 8}, sim-args: {tensor_parallel_size: 2, sim-speed: 3, sim-fault: " +
+				"error@1}}", scenarios.SimLauncher,
 			"tensor_parallel_size=2 sim-device=strix-halo sim-speed=3 sim-life-noise=0.006 sim-fault=error@1",
 		},
 		{
-			"numbers of vLLM", "{launcher: vllm, model: m, args: {max-model-len: 16k, max-num-batched-tokens: 8K, max-num-seqs: 25.6k}}", scenarios.SimLauncher,
+			"numbers of vLLM",
+			"{launcher: vllm, model: m, args: {max-model-len: 16k, max-num-batched-tokens: 8K, max-num-seqs: 25.6k}}",
+			scenarios.SimLauncher,
 			"max-model-len=16000 max-num-batched-tokens=8192 max-num-seqs=25600" + tail,
 		},
-		{"the engine decides", "{launcher: vllm, model: m, args: {max-model-len: auto, max-num-seqs: -1, seed: -1}}", scenarios.SimLauncher, tail[1:]},
-		{"llama.cpp decides", "{launcher: llamacpp, model: m.gguf, args: {c: 0, np: -1, kvu: true}}", scenarios.SimLlamaLauncher, "kv-unified=true" + tail},
-		{"sglang decides", "{launcher: sglang, model: m, args: {chunked-prefill-size: -1, tp: 2}}", scenarios.SimLauncher, "tensor-parallel-size=2" + tail},
 		{
-			"parts of a config", "{launcher: vllm, model: m, args: {speculative-config.method: ngram, speculative_config.num_speculative_tokens: 4}}", scenarios.SimLauncher,
+			"the engine decides", "{launcher: vllm, model: m, args: {max-model-len: auto, max-num-seqs: -1, seed: -1}}",
+			scenarios.SimLauncher, tail[1:],
+		},
+		{
+			"llama.cpp decides", "{launcher: llamacpp, model: m.gguf, args: {c: 0, np: -1, kvu: true}}",
+			scenarios.SimLlamaLauncher, "kv-unified=true" + tail,
+		},
+		{
+			"sglang decides", "{launcher: sglang, model: m, args: {chunked-prefill-size: -1, tp: 2}}",
+			scenarios.SimLauncher, "tensor-parallel-size=2" + tail,
+		},
+		{
+			"parts of a config",
+			"{launcher: vllm, model: m, args: {speculative-config.method: ngram, " +
+				"speculative_config.num_speculative_tokens: 4}}", scenarios.SimLauncher,
 			"speculative-config=map[method:ngram num_speculative_tokens:4]" + tail,
 		},
 		{"already", "{launcher: simulator, args: {sim-speed: 3}}", scenarios.SimLauncher, "sim-speed=3"},
@@ -58,7 +89,8 @@ func TestSimulatedServers(t *testing.T) {
 		s := mustParse(t, simulated+"server: "+tc.server+"\nload: {input-len: 8, output-len: 8}\n", Options{})
 		v := s.Variants[0]
 		if v.Server.Launcher != tc.launcher || simArgsText(v) != tc.args {
-			t.Errorf("%s: simulated as %s with %q, want %s with %q", tc.name, v.Server.Launcher, simArgsText(v), tc.launcher, tc.args)
+			t.Errorf("%s: simulated as %s with %q, want %s with %q", tc.name, v.Server.Launcher, simArgsText(v),
+				tc.launcher, tc.args)
 		}
 		if len(s.Problems()) > 0 {
 			t.Errorf("%s: problems %v, want none: nothing of this box is needed", tc.name, s.Problems())
@@ -80,19 +112,24 @@ load:
 `
 	s := mustParse(t, src, Options{})
 	notes := strings.Join(s.SimNotes, "\n")
-	for _, want := range []string{"flash-attn", "2 hooks, 1 checks, 1 notifications", "dataset sharegpt is not on this box", "counted by the simulator", "10 times as fast"} {
+	for _, want := range []string{
+		"flash-attn", "2 hooks, 1 checks, 1 notifications",
+		"dataset sharegpt is not on this box", "counted by the simulator", "10 times as fast",
+	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("SimNotes = %q, want %q in them", notes, want)
 		}
 	}
 	l := s.Points[0]
-	if l.Dataset.Kind != "random" || l.Dataset.Seed != 7 || l.InputLen == 0 || l.OutputLen == 0 || !l.IgnoreEOS || l.Note == "" {
+	if l.Dataset.Kind != "random" || l.Dataset.Seed != 7 || l.InputLen == 0 || l.OutputLen == 0 || !l.IgnoreEOS ||
+		l.Note == "" {
 		t.Errorf("load = %+v, want random prompts in the place of the file, with a note", l)
 	}
 	if !strings.HasSuffix(simArgsText(s.Variants[0]), "root-path=/prefix") {
 		t.Errorf("arguments %q, want the endpoint's prefix as root-path", simArgsText(s.Variants[0]))
 	}
-	if n := len(s.Hooks.Run.Before) + len(s.Variants[0].Hooks.Before) + len(s.Checks) + len(s.Notify); n > 0 || !s.Telemetry.Off {
+	if n := len(s.Hooks.Run.Before) + len(s.Variants[0].Hooks.Before) + len(s.Checks) + len(s.Notify); n > 0 ||
+		!s.Telemetry.Off {
 		t.Errorf("%d hooks, checks and notifications are left, telemetry off %v", n, s.Telemetry.Off)
 	}
 }
@@ -116,18 +153,22 @@ func TestSimulatedKeeps(t *testing.T) {
 }
 
 func TestSimulatedLlamaBench(t *testing.T) {
-	src := simulated + "method: llama-bench\nllama-bench: {models: [a.gguf]}\nserver: {launcher: llamacpp, env: {ROCBLAS_USE_HIPBLASLT: \"1\"}}\n"
+	src := simulated +
+		"method: llama-bench\nllama-bench: {models: [a.gguf]}\n" +
+		"server: {launcher: llamacpp, env: {ROCBLAS_USE_HIPBLASLT: \"1\"}}\n"
 	s := mustParse(t, src, Options{})
 	if got := s.LlamaBench.Binary; !slices.Equal(got[:2], []string{scenarios.BenchProgram, "simulate-llama-bench"}) {
 		t.Errorf("program %v, want bench's own", got)
 	}
-	if v := s.Variants[0].Server; len(v.Args) > 0 || v.Env["ROCBLAS_USE_HIPBLASLT"].Value != "1" || len(s.Problems()) > 0 {
+	if v := s.Variants[0].Server; len(v.Args) > 0 || v.Env["ROCBLAS_USE_HIPBLASLT"].Value != "1" ||
+		len(s.Problems()) > 0 {
 		t.Errorf("env %v, problems %v", v.Env, s.Problems())
 	}
 }
 
 func TestOverlayed(t *testing.T) {
-	got := simulate.Overlayed([]scenarios.Arg{{Name: "a-b", Value: json.Number("1")}, {Name: "c", Value: true}}, []scenarios.Arg{{Name: "a_b", Value: json.Number("2")}, {Name: "d", Value: "x"}})
+	got := simulate.Overlayed([]scenarios.Arg{{Name: "a-b", Value: json.Number("1")}, {Name: "c", Value: true}},
+		[]scenarios.Arg{{Name: "a_b", Value: json.Number("2")}, {Name: "d", Value: "x"}})
 	var names []string
 	for _, a := range got {
 		names = append(names, fmt.Sprintf("%s=%v", a.Name, a.Value))

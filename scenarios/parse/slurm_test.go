@@ -11,7 +11,8 @@ import (
 	"github.com/benchrig/bench/scenarios/parse"
 )
 
-const onSlurm = "schema: 1\nserver: {launcher: simulator, model: m}\nload: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"
+const onSlurm = "schema: 1\nserver: {launcher: simulator, model: m}\n" +
+	"load: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"
 
 func TestSlurm(t *testing.T) {
 	for _, test := range []struct {
@@ -20,12 +21,20 @@ func TestSlurm(t *testing.T) {
 		want       scenarios.Slurm
 	}{
 		{name: "not given"},
-		{name: "defaults where it is needed", set: []string{"on=slurm"}, want: scenarios.Slurm{Grace: 2 * time.Minute, Nodes: scenarios.SpreadNodes}},
+		{name: "defaults where it is needed", set: []string{"on=slurm"}, want: scenarios.Slurm{
+			Grace: 2 * time.Minute,
+			Nodes: scenarios.SpreadNodes,
+		}},
 		{
-			name: "all of it", text: "slurm: {partition: p, account: a, qos: q, gres: \"gpu:8\", constraint: \"a&b\", time: 90m, grace: 0, nodes: same, at-once: 3, " +
+			name: "all of it",
+			text: "slurm: {partition: p, account: a, qos: q, gres: \"gpu:8\", constraint: \"a&b\", time: 90m, " +
+				"grace: 0, nodes: same, at-once: 3, " +
 				"options: [--exclusive, --mem=64G], setup: [module load rocm]}\n",
 			want: scenarios.Slurm{
-				Sbatch: map[string]string{"partition": "p", "account": "a", "qos": "q", "gres": "gpu:8", "constraint": "a&b"}, Time: 90 * time.Minute, Nodes: scenarios.SameNode, AtOnce: 3,
+				Sbatch: map[string]string{
+					"partition": "p", "account": "a", "qos": "q", "gres": "gpu:8",
+					"constraint": "a&b",
+				}, Time: 90 * time.Minute, Nodes: scenarios.SameNode, AtOnce: 3,
 				Options: []string{"--exclusive", "--mem=64G"}, Setup: []string{"module load rocm"},
 			},
 		},
@@ -44,7 +53,10 @@ func TestSlurm(t *testing.T) {
 
 func TestSlurmErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"slurm: {options: [--array=1-3]}\n", `s.yaml:4:19: option "--array=1-3" is not allowed here: bench makes the arrays`},
+		{
+			"slurm: {options: [--array=1-3]}\n",
+			`s.yaml:4:19: option "--array=1-3" is not allowed here: bench makes the arrays`,
+		},
 		{"slurm: {options: [-x]}\n", `option is "-x", expected one word such as --exclusive or --mem=64G`},
 		{"slurm: {options: [\"--mem=1\\n#SBATCH --uid=0\"]}\n", "expected one word"},
 		{"slurm: {partition: \"a\\nb\"}\n", "more than one line"},

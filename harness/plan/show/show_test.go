@@ -38,7 +38,10 @@ func TestPlan(t *testing.T) {
 		{"short", nil, false},
 		{"repeats", []string{"repeats=3"}, false},
 		{"full", []string{"repeats=2"}, true},
-		{"two-passes", []string{"method=sqzb", "load.dataset={kind: random, tokens: ids, vocab-size: 1000}", "load.sweep={max-concurrency: [4]}"}, false},
+		{"two-passes", []string{
+			"method=sqzb", "load.dataset={kind: random, tokens: ids, vocab-size: 1000}",
+			"load.sweep={max-concurrency: [4]}",
+		}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			options := parse.Options{
@@ -95,7 +98,10 @@ func TestSharedCoresAreSaid(t *testing.T) {
 		{"vllm", 8, false},
 		{"external", 0, false},
 	} {
-		sc := &scenarios.Scenario{Variants: []scenarios.Variant{{Name: "a", Server: scenarios.Server{Launcher: tt.launcher}}}}
+		sc := &scenarios.Scenario{Variants: []scenarios.Variant{{
+			Name:   "a",
+			Server: scenarios.Server{Launcher: tt.launcher},
+		}}}
 		if lines := sharedCores(sc, plan.Machine{GPUs: tt.gpus}); (len(lines) > 0) != tt.want {
 			t.Errorf("%s, %d GPUs: %q", tt.launcher, tt.gpus, lines)
 		}

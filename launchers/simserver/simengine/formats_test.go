@@ -22,7 +22,8 @@ func TestFormats(t *testing.T) {
 	} {
 		got := QuantizationOf(c.asked, c.model)
 		if bytes := bytesPerWeight(got); got != c.want || bytes != c.bytes {
-			t.Errorf("quantizationOf(%q, %q) = %q with %v bytes, want %q with %v", c.asked, c.model, got, bytes, c.want, c.bytes)
+			t.Errorf("quantizationOf(%q, %q) = %q with %v bytes, want %q with %v", c.asked, c.model, got, bytes,
+				c.want, c.bytes)
 		}
 	}
 	for i, f := range formats() {
@@ -92,7 +93,8 @@ func TestSharedContextBoundsMemory(t *testing.T) {
 		c := Config{Persona: PersonaLlamaCpp, CtxSize: 4096, MaxNumSeqs: 16, KVUnified: unified}
 		s, err := c.Resolve()
 		if err != nil || s.Blocks*s.BlockSize != 4096 {
-			t.Errorf("unified %v: room for %d tokens, %v, want the 4096 of ctx-size", unified, s.Blocks*s.BlockSize, err)
+			t.Errorf("unified %v: room for %d tokens, %v, want the 4096 of ctx-size", unified,
+				s.Blocks*s.BlockSize, err)
 		}
 	}
 	c := Config{Persona: PersonaLlamaCpp}

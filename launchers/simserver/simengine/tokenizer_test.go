@@ -45,7 +45,8 @@ func TestEncode(t *testing.T) {
 			back.WriteString(tok.Piece(id))
 		}
 		if len(ids) > c.most || back.String() != c.text {
-			t.Errorf("encode(%q) = %d tokens that spell %q, want at most %d that spell the text", c.text, len(ids), back.String(), c.most)
+			t.Errorf("encode(%q) = %d tokens that spell %q, want at most %d that spell the text", c.text, len(ids),
+				back.String(), c.most)
 		}
 	}
 }

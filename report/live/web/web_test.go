@@ -140,7 +140,8 @@ func TestPage(t *testing.T) {
 	if regexp.MustCompile(`(?i)(src|href)=|https?://|@import|url\(`).MatchString(page) {
 		t.Error("the page asks for something else")
 	}
-	nonce := regexp.MustCompile(`script-src 'nonce-([A-Z0-9]+)'`).FindStringSubmatch(r.Header.Get("Content-Security-Policy"))
+	nonce := regexp.MustCompile(`script-src 'nonce-([A-Z0-9]+)'`).FindStringSubmatch(r.Header.Get(
+		"Content-Security-Policy"))
 	if nonce == nil || !strings.Contains(page, `<script nonce="`+nonce[1]+`">`) || strings.Contains(page, " style=") {
 		t.Errorf("policy %q does not fit the page", r.Header.Get("Content-Security-Policy"))
 	}
@@ -156,7 +157,8 @@ func everything() live.View {
 	v.Live.Server.Waiting = new(0.0)
 	v.Live.GPUs = []results.LiveGPU{
 		{
-			Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)), PowerW: new(600.0),
+			Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)),
+			PowerW:      new(600.0),
 			PowerLimitW: new(750.0), HottestC: new(70.0), Busy: new(0.9),
 		},
 		{Index: 1, Name: "MI300X", PowerW: new(140.0)},
@@ -213,7 +215,9 @@ func checkExposition(t *testing.T, body string) {
 	var (
 		help   = regexp.MustCompile(`^# HELP (bench_[a-z_]+) \S[^\\]*\.$`)
 		kind   = regexp.MustCompile(`^# TYPE (bench_[a-z_]+) (gauge|counter|summary)$`)
-		sample = regexp.MustCompile(`^(bench_[a-z_]+)\{([a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*)\} (?:` + value + `)$`)
+		sample = regexp.MustCompile(
+			`^(bench_[a-z_]+)\{([a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*)\} (?:` + value +
+				`)$`)
 	)
 	helped, typed := "", "" // the family that is begun, and whose type is known
 	bare := false           // it has no sample yet
@@ -224,7 +228,8 @@ func checkExposition(t *testing.T, body string) {
 		if !ended {
 			t.Errorf("line %q has no end", line)
 		}
-		switch h, k, s := help.FindStringSubmatch(line), kind.FindStringSubmatch(line), sample.FindStringSubmatch(line); {
+		switch h, k, s := help.FindStringSubmatch(line), kind.FindStringSubmatch(line),
+			sample.FindStringSubmatch(line); {
 		case h != nil:
 			if bare || helped != typed || families[h[1]] {
 				t.Errorf("%q begins within a family, or once more", line)
