@@ -101,7 +101,7 @@ func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []st
 ) *results.Failure {
 	why := m.monitor.MustRepeat(result)
 	if why == nil || anyDead(servers) || !m.mayRetry(ctx, planned.VariantIndex, a.failed, why.Class) {
-		return nil //nolint:nilerr // why is a reason to repeat, which is declined here
+		return nil
 	}
 	return why
 }

@@ -132,7 +132,7 @@ func TestCharliecloud(t *testing.T) {
 		Lines:    []string{"hello from within"},
 		Children: []fakeengine.Child{{Session: true}},
 	})
-	image, err := os.MkdirTemp("/var/tmp", "bench-image-") // an image below /tmp hides files of /tmp from its program
+	image, err := os.MkdirTemp("/var/tmp", "bench-image-") //nolint:usetesting // an image below /tmp hides files of /tmp from its program
 	if err != nil {
 		t.Fatal(err)
 	}

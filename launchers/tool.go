@@ -17,7 +17,7 @@ import (
 // rarely, since that takes time of the machine.
 const toolLook = 5 * time.Second
 
-// Tool is a program that runs to its end and serves nobody. Its processes are
+// BatchProcess is a program that runs to its end and serves nobody. Its processes are
 // owned and proven gone as those of a server are. Stop must be called in any
 // case.
 type BatchProcess struct {

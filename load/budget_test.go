@@ -27,7 +27,7 @@ func TestAnswersShareABudget(t *testing.T) {
 	release := make(chan struct{})
 	most := "data: " + strings.Repeat("x", 3<<20) // and no end of the event
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
-		_, _ = io.WriteString(w, streamHeader+loadtest.Frame(most)) //nolint:errcheck // it may have been given up
+		_, _ = io.WriteString(w, streamHeader+loadtest.Frame(most))
 		if waiting.Add(1) == connections {
 			close(release)
 		}

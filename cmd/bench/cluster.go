@@ -131,9 +131,7 @@ func jobsOf(ctx context.Context, e env, folder *store.Folder) (func() *live.Jobs
 			counts.Queued++
 			waiting[job.Reason]++
 		}
-		for _, reason := range slices.Sorted(maps.Keys(waiting)) {
-			counts.Waiting = append(counts.Waiting, reason)
-		}
+		counts.Waiting = append(counts.Waiting, slices.Sorted(maps.Keys(waiting))...)
 		return &counts
 	}, nil
 }

@@ -64,7 +64,7 @@ func idsOf(t *testing.T, path string) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer table.Close()
+	defer func() { _ = table.Close() }()
 	picked := make([]int, table.Rows())
 	for i := range picked {
 		picked[i] = i

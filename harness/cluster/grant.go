@@ -44,7 +44,7 @@ const (
 // machine is the part of this machine that the job was given: never more.
 func (g grant) machine(p machine.Process) func(gpu.Inventory, string) plan.Machine {
 	return func(inventory gpu.Inventory, self string) plan.Machine {
-		machine := machine.MachineOf(inventory, self)
+		machine := machine.Here(inventory, self)
 		limits := gpu.LimitsOf(grantVars(p, inventory.Vendor()), p.GPUOptions(), inventory)
 		visible := limits.Devices
 		for _, note := range limits.Notes {

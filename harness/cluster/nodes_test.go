@@ -34,7 +34,7 @@ func TestBadNodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			run := t.TempDir()
 			at := time.Now().Add(-time.Hour)
-			for _, node := range strings.Fields(c.told) {
+			for node := range strings.FieldsSeq(c.told) {
 				name, story, _ := strings.Cut(node, ":")
 				for i, what := range story {
 					file, err := "failed-1-"+string(rune('0'+i)), error(nil)

@@ -46,8 +46,8 @@ func (p Process) Visibility() map[string]string {
 	return found
 }
 
-// MachineOf is the whole of this machine, for plans.
-func MachineOf(inventory gpu.Inventory, self string) plan.Machine {
+// Here is the whole of this machine, for plans.
+func Here(inventory gpu.Inventory, self string) plan.Machine {
 	vendor := inventory.Vendor()
 	return plan.Machine{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
 }
@@ -56,7 +56,7 @@ func MachineOf(inventory gpu.Inventory, self string) plan.Machine {
 // the permissions of device files bound it, as they bound any program that the
 // user starts there.
 func (p Process) MachineOf(inventory gpu.Inventory, self string) plan.Machine {
-	machine := MachineOf(inventory, self)
+	machine := Here(inventory, self)
 	limits := gpu.LimitsOf(p.Visibility(), p.GPUOptions(), inventory)
 	if len(limits.By) == 0 && len(limits.Parts) == 0 {
 		return machine

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/benchrig/bench/results"
 )
@@ -56,12 +57,13 @@ func warnReplaced(result *results.Result, servers []Server, before [][]results.M
 }
 
 func pids(members []results.Member) string {
-	text := "pid"
+	var text strings.Builder
+	text.WriteString("pid")
 	for i, m := range members {
 		if i > 0 {
-			text += ","
+			text.WriteString(",")
 		}
-		text += fmt.Sprintf(" %d", m.PID)
+		fmt.Fprintf(&text, " %d", m.PID)
 	}
-	return text
+	return text.String()
 }

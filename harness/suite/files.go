@@ -72,7 +72,7 @@ func EngineParams(lines []string, why string) []byte {
 	return out.Bytes()
 }
 
-// Told are parameters that a server tells under a path, as lines.
+// ServerParams are parameters that a server gives under a path, as lines.
 func ServerParams(arguments map[string]string, path string) []string {
 	if len(arguments) == 0 {
 		return nil

@@ -94,9 +94,9 @@ func footprintOf(pid int) (footprint, bool) {
 		}
 		switch fields[0] {
 		case "VmRSS:":
-			f.rssKB, _ = strconv.Atoi(fields[1]) //nolint:errcheck // the kernel writes a number
+			f.rssKB, _ = strconv.Atoi(fields[1])
 		case "Threads:":
-			f.threads, _ = strconv.Atoi(fields[1]) //nolint:errcheck // likewise
+			f.threads, _ = strconv.Atoi(fields[1])
 		}
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "fd"))

@@ -16,7 +16,7 @@ func (fs FS) Memory(cgroups string) int64 {
 	if machine := fs.machineMemory(); machine > 0 {
 		least = machine
 	}
-	text, _ := fs.CgroupText("self") //nolint:errcheck // without groups the machine is the limit
+	text, _ := fs.CgroupText("self")
 	for line := range strings.Lines(text) {
 		least = min(least, groupMemory(cgroups, strings.TrimSpace(line)))
 	}

@@ -43,7 +43,7 @@ const memoryShare = 0.75
 // group has, unless the user did (GOMEMLIMIT): garbage is collected earlier where
 // little is left.
 func limitMemory() {
-	if os.Getenv("GOMEMLIMIT") != "" {
+	if _, set := os.LookupEnv("GOMEMLIMIT"); set {
 		return
 	}
 	if all := proc.System.Memory("/sys/fs/cgroup"); all > 0 {
@@ -60,12 +60,12 @@ const killFirst = 500
 // this program when memory runs out. Where that is not allowed, it is as before.
 func offerToKernel(pid int) {
 	path := proc.System.File(pid, "oom_score_adj")
-	text, _ := os.ReadFile(path)                            //nolint:errcheck // see above
-	now, _ := strconv.Atoi(strings.TrimSpace(string(text))) //nolint:errcheck // see above
+	text, _ := os.ReadFile(path)
+	now, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	if now >= killFirst {
 		return
 	}
-	_ = os.WriteFile(path, []byte(strconv.Itoa(killFirst)), 0) //nolint:errcheck // see above
+	_ = os.WriteFile(path, []byte(strconv.Itoa(killFirst)), 0)
 }
 
 // coreLimit is the limit of core dumps that this program was started with.

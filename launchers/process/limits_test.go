@@ -48,7 +48,7 @@ func TestCrashEndsBySignal(t *testing.T) {
 	if os.Getenv(variable) != "" {
 		crashBySignal()
 		debug.SetMaxStack(1 << 16)
-		deep(0)
+		_ = deep(0, 1)
 	}
 
 	child := exec.Command(os.Args[0], "-test.run=TestCrashEndsBySignal") //nolint:gosec // this program itself
@@ -61,4 +61,9 @@ func TestCrashEndsBySignal(t *testing.T) {
 }
 
 // deep calls itself until the stack is used up.
-func deep(n int) int { return deep(n+1) + 1 }
+func deep(n, step int) int {
+	if step == 0 {
+		return n
+	}
+	return deep(n+step, step) + 1
+}

@@ -61,7 +61,7 @@ func NewProgress(limits recipe.Ready, began time.Time, onChange func(what string
 	return &Progress{limits: limits, began: began, onChange: onChange}
 }
 
-// Climb goes up the ladder and returns nil once all rungs are passed. ctx must
+// Run passes the stages in order and returns nil after the last one. ctx must
 // be cancelled with a *results.Failure, errTooLate or errStalled as its cause,
 // or by the user.
 func (r *Progress) Run(ctx context.Context, ladder []Stage) *results.Failure {
@@ -99,7 +99,7 @@ func (r *Progress) setStage(what string) {
 	r.stage = what
 }
 
-// Standing is what is being waited for.
+// Current is what is being waited for.
 func (r *Progress) Current() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -78,8 +78,8 @@ func (d *dotted) args(args []string) ([]string, error) {
 	for _, name := range d.names {
 		object := d.fields[name]
 		prefix := "--" + name + "="
-		for i := len(args) - 1; i >= 0; i-- {
-			whole, given := strings.CutPrefix(args[i], prefix)
+		for i, arg := range slices.Backward(args) {
+			whole, given := strings.CutPrefix(arg, prefix)
 			if !given {
 				continue
 			}

@@ -192,7 +192,7 @@ func TestEveryFlagOfTheClients(t *testing.T) {
 // reason where they are not taken.
 func TestValuesOfTheClients(t *testing.T) {
 	t.Parallel()
-	for _, backend := range strings.Fields(`vllm openai openai-chat openai-audio openai-embeddings
+	for backend := range strings.FieldsSeq(`vllm openai openai-chat openai-audio openai-embeddings
 		openai-embeddings-chat openai-embeddings-clip openai-embeddings-vlm2vec infinity-embeddings
 		infinity-embeddings-clip vllm-pooling vllm-rerank tgi lmdeploy deepspeed-mii tensorrt-llm scalellm sglang
 		llama.cpp`) {
@@ -202,7 +202,7 @@ func TestValuesOfTheClients(t *testing.T) {
 		}
 	}
 
-	for _, name := range strings.Fields(`sharegpt burstgpt sonnet random random-mm random-rerank hf custom custom_audio
+	for name := range strings.FieldsSeq(`sharegpt burstgpt sonnet random random-mm random-rerank hf custom custom_audio
 		custom_image custom_mm prefix_repetition spec_bench speed_bench txt-slices timed_trace`) {
 		_, err := mustParse(t, "--dataset-name "+name).Dataset.Spec()
 		if err != nil && !strings.Contains(err.Error(), "is not supported: ") {

@@ -18,7 +18,7 @@ type Cell struct {
 	Again   bool              // the arm of a null test: the baseline once more, which is shown and never ranked
 }
 
-// Sound reports whether every repeat is ok; only such cells are ranked.
+// Valid reports whether every repeat is ok; only such cells are ranked.
 func (c Cell) Valid() bool {
 	return len(c.Counted) > 0 && len(c.Counted) == len(c.Steps) && c.Counted[0].Verdict == results.OK
 }

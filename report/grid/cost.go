@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
@@ -36,7 +37,7 @@ func CompareCosts(run *results.Run) table.Table {
 		}})
 	}
 
-	marks := ""
+	var marks strings.Builder
 	details := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail }, catalog.Cost)
 	for _, col := range priced(details, cells) {
 		if !known(col, cells) {
@@ -45,7 +46,7 @@ func CompareCosts(run *results.Run) table.Table {
 		c.Columns = append(c.Columns, table.Numbers(col.Head, col.Unit))
 		for i, e := range fill(col, cells) {
 			e.Text = e.Mark + e.Text
-			marks += e.Mark
+			marks.WriteString(e.Mark)
 			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
 		}
 	}
@@ -55,7 +56,7 @@ func CompareCosts(run *results.Run) table.Table {
 		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: versus.PriceText(cell)})
 	}
 
-	c.Legend = append(MarkLegend(marks), costLegend)
+	c.Legend = append(MarkLegend(marks.String()), costLegend)
 
 	return c
 }

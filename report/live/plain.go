@@ -20,7 +20,7 @@ type Plain struct {
 	said  string
 }
 
-// Tell writes what is new of a view. all: also steps that ended before.
+// Print writes what is new of a view. all: also steps that ended before.
 func (p *Plain) Print(v View, now time.Time, all bool) {
 	first := p.shown == nil
 	if first {

@@ -126,7 +126,7 @@ func takeAway(path string, now time.Time) error {
 	// Of two that find it dead, one gets the name; what it got is looked at again.
 	aside := fmt.Sprintf("%s.gone-%d-%d", path, os.Getpid(), now.UnixNano())
 	if err := os.Rename(path, aside); err != nil {
-		return nil //nolint:nilerr // somebody else took it away
+		return nil
 	}
 	defer func() { _ = os.Remove(aside) }()
 	if moved, err := os.Lstat(aside); err == nil && !os.SameFile(file, moved) {

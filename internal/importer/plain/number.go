@@ -16,6 +16,7 @@ import (
 // tell: the file as a whole does.
 type Commas int
 
+// What a comma means in a file.
 const (
 	Unknown Commas = iota // nothing in the file tells: read as of thousands, and told
 	Thousands
