@@ -158,7 +158,7 @@ func TestTokInputsErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, file, content, field, want string
 	}{
-		{"no such end of a name", "a.csv", "1", "", `ends in ".csv": want .jsonl, .parquet or .pkl`},
+		{"no such end of a name", "a.csv", "1", "", `ends in ".csv": want .jsonl, .json, .parquet, .pkl or .pkl.gz`},
 		{"empty", "a.jsonl", "\n", "", "has no prompts"},
 		{"no JSON", "a.jsonl", "[1]\n[2", "", "row 2: "},
 		{"no such column", "a.jsonl", `{"ids": [1], "n": 2}`, "", `row 1: no "tok_inputs"; it has ["ids" "n"]`},

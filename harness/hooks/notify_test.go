@@ -110,7 +110,7 @@ func TestTitles(t *testing.T) {
 		bad    bool
 	}{
 		{func(m *Message) { m.Failed, m.NotRun = 0, 0 }, "bench night: finished", false},
-		{func(m *Message) { m.NotRun = 0 }, "bench night: finished with 2 failed, 0 not run", true},
+		{func(m *Message) { m.NotRun = 0 }, "bench night: finished with 2 failed, 0 not run (deadline)", true},
 		{func(m *Message) { m.Reason = "stopped by SIGINT" }, "bench night: ended early", true},
 		{
 			func(m *Message) { m.Event, m.Step, m.Reason = NotifyFirstFailure, "tp8_c1_r1", "out of memory" },

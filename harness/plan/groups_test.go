@@ -58,7 +58,7 @@ func TestGroups(t *testing.T) {
 		ID: "g001", Lives: []string{"01-a"},
 		Steps: []string{"01-a_c1"},
 	}} {
-		if _, err := planned().Of(wrong); err == nil || !strings.Contains(err.Error(), "other server lives or steps") {
+		if _, err := planned().Of(wrong); err == nil || !strings.Contains(err.Error(), "other server starts or steps") {
 			t.Errorf("Of(%v) = %v, want a refusal", wrong, err)
 		}
 	}

@@ -54,7 +54,7 @@ func TestFilesAndTheirChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "", 1},
-		{"other content of the same length", func() { write("model.gguf", "heights") }, "other content", 0},
+		{"other content of the same length", func() { write("model.gguf", "heights") }, "content changed", 0},
 		{
 			"a longer file in a folder", func() { write("hf/config.json", "{ }"); write("model.gguf", "weights") },
 			"hf: 3 bytes, at the start 2", 0,

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
@@ -13,11 +14,8 @@ func isCount(label string) bool {
 
 // counts says that a figure is a whole number.
 func (t target) counts() bool {
-	switch t.name {
-	case "completed", "failed", "total_input_tokens", "total_output_tokens", "peak_concurrent_requests":
-		return t.stat == ""
-	}
-	return false
+	const counts = "completed failed total_input_tokens total_output_tokens peak_concurrent_requests"
+	return t.stat == "" && slices.Contains(strings.Fields(counts), t.name)
 }
 
 // valuesOf are the values of a text: of its blocks and tables.
