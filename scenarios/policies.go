@@ -200,7 +200,8 @@ func Samplers() []string {
 // results, which this package does not import.
 func FailureClasses() []string {
 	return []string{
-		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "connect", "container-engine",
+		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "compile-failed", "connect",
+		"container-engine",
 		"container-image", "context-too-small", "dataset", "deadline", "disk", "disturbed", "download-failed",
 		"earlier-failure",
 		"engine-died", "fatal-log-line", "first-token-timeout", "foreign-gpu-holder", "foreign-listener", "gated-model",

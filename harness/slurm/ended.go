@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -78,12 +79,15 @@ func parseAccounted(out string) map[int]Ended {
 	return jobs
 }
 
+// notWaiting is what scontrol says of jobs that run or have ended: none of them
+// will start on another node any more.
+var notWaiting = regexp.MustCompile(`no longer pending|Invalid job id|already finished`)
+
 // Exclude keeps the jobs of arrays that still wait away from nodes.
 func (c Client) Exclude(ctx context.Context, arrays, nodes []string) error {
 	for _, array := range arrays {
 		_, err := c.run(ctx, "", "scontrol", "update", "JobId="+array, "ExcNodeList="+strings.Join(nodes, ","))
-		if err != nil && !strings.Contains(err.Error(), "no longer pending") &&
-			!strings.Contains(err.Error(), "Invalid job id") {
+		if err != nil && !notWaiting.MatchString(err.Error()) {
 			return fmt.Errorf("exclude nodes: %w", err)
 		}
 	}
