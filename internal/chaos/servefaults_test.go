@@ -59,7 +59,8 @@ func requestFaults() []fault {
 			verdict: failed, class: refused, says: "no-tokens",
 		},
 		{
-			stage: serve, kind: "lie", name: "half the tokens", engine: request(fakeengine.FaultShort), verdict: suspect,
+			stage: serve, kind: "lie", name: "half the tokens",
+			engine: request(fakeengine.FaultShort), verdict: suspect,
 			class: results.FailureClass(results.WarnShortOutput),
 		},
 		{

@@ -295,11 +295,13 @@ func TestMemory(t *testing.T) {
 	}{
 		{name: "none"},
 		{
-			name: "steps", samples: []results.TelemetrySample{at(-1, 10), at(-0.1, 20), at(1, 50), at(2, 30), at(11, 25)},
-			loaded: 20, peak: 50, end: 25,
+			name:    "steps",
+			samples: []results.TelemetrySample{at(-1, 10), at(-0.1, 20), at(1, 50), at(2, 30), at(11, 25)},
+			loaded:  20, peak: 50, end: 25,
 		},
 		{
-			name: "most at second 0", samples: []results.TelemetrySample{at(-0.1, 70), at(1, 50), at(11, 25)}, loaded: 70,
+			name:    "most at second 0",
+			samples: []results.TelemetrySample{at(-0.1, 70), at(1, 50), at(11, 25)}, loaded: 70,
 			peak: 70, end: 25,
 		},
 		{
