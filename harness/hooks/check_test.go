@@ -35,9 +35,9 @@ func tree(t *testing.T, files map[string]string) string {
 }
 
 func TestChecks(t *testing.T) {
+	const commandLine = "BOOT_IMAGE=/vmlinuz ro quiet amd_iommu=on transparent-hugepage=always amd_iommu=off\n"
 	machine := map[string]string{
-		"proc/cmdline": "BOOT_IMAGE=/vmlinuz ro quiet amd_iommu=on transparent-hugepage=always " +
-			"amd_iommu=off\n",
+		"proc/cmdline":                   commandLine,
 		"proc/sys/kernel/numa_balancing": "1\n",
 		"sys/kernel/mm/thp/enabled":      "always [madvise] never\n",
 		"etc/profile":                    "throughput-performance\n",
