@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness/machine"
@@ -55,7 +56,7 @@ func realMain() int {
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{
 		Process: machine.Process{
-			Stderr: secrets.Writer{W: wrapped(os.Stderr)}, Lookup: os.LookupEnv, Environ: environ,
+			Stderr: secrets.Writer{W: wrapped(withoutSIGPIPE(os.Stderr))}, Lookup: os.LookupEnv, Environ: environ,
 			Self:    self,
 			Version: version,
 		},
@@ -72,6 +73,21 @@ func realMain() int {
 	root.SetArgs(os.Args[1:])
 	return finish(e, root.ExecuteContext(context.Background()))
 }
+
+// withoutSIGPIPE is a file to which a write fails, and does not end this program by
+// SIGPIPE, where nobody reads it any more: the Go runtime has descriptors 1 and 2
+// end the program, and notes that nobody reads must not end a run. It is f itself
+// where no descriptor is left.
+func withoutSIGPIPE(f *os.File) *os.File {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, firstOwnFile)
+	if err != nil {
+		return f
+	}
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+// firstOwnFile is the lowest descriptor that is none of stdin, stdout and stderr.
+const firstOwnFile = 3
 
 // wrapped breaks lines that are wider than f, where f is a terminal.
 func wrapped(f *os.File) io.Writer {
