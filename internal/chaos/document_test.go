@@ -146,7 +146,9 @@ func meanings() map[string]string {
 		string(results.WarnShortOutput):    "answers were shorter than asked",
 		string(results.WarnForeignGPUUser): "others used the GPUs of the step",
 		string(results.WarnThrottled):      "a GPU slowed down",
-		string(results.WarnPowerLimit):     "a GPU's power limit is not that of the first step",
-		string(results.WarnRetried):        "an earlier attempt failed or was disturbed; it is kept beside this one",
+		string(results.WarnReplaced): "a process behind the server's port ended during the pass, and another one of " +
+			"the same server took its place",
+		string(results.WarnPowerLimit): "a GPU's power limit is not that of the first step",
+		string(results.WarnRetried):    "an earlier attempt failed or was disturbed; it is kept beside this one",
 	}
 }

@@ -250,7 +250,9 @@ func disturbances() []fault {
 	return []fault{
 		{
 			stage: serve, kind: "lie", name: "a stranger comes to the GPU during a step",
-			scenario: onGPU(nil), engine: slow,
+			scenario: lay(onGPU(nil), block{"server": block{ // so that the next server fits beside the stranger
+				"gpus": 1, "args": block{"gpu-memory-utilization": "0.5"},
+			}}), engine: slow,
 			prepare: during(func(_ context.Context, w *world, machine *fakegpu.Machine) { w.gpuStranger(machine) }),
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
 		},

@@ -1,18 +1,21 @@
 package chaos
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
 	launched "github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // contentions are two benches on one machine.
@@ -245,23 +248,49 @@ func (w *world) awaitProcesses(most int) {
 	}
 }
 
-// forge changes what the journal notes of server processes.
+// forge changes what the journal and the notes of this machine say of server
+// processes. The notes alone decide; the journal says the same.
 func (w *world) forge(change func(*results.Process)) {
 	w.t.Helper()
-	path := filepath.Join(w.folder(), results.JournalName)
+	notes, _ := filepath.Glob(w.path("state", "*", "runs", "*.jsonl"))
+	if len(notes) != 1 {
+		w.t.Fatalf("notes of runs: %q, want one file", notes)
+	}
+	for _, path := range append(notes, filepath.Join(w.folder(), results.JournalName)) {
+		forgeEvents(w.t, path, change)
+	}
+}
+
+func forgeEvents(t *testing.T, path string, change func(*results.Process)) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := store.ReadEvents(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	var text strings.Builder
-	for _, e := range w.events() {
+	forged := 0
+	for _, e := range events {
 		if e.Process != nil {
 			change(e.Process)
+			forged++
 		}
 		line, err := json.Marshal(e)
 		if err != nil {
-			w.t.Fatal(err)
+			t.Fatal(err)
 		}
 		text.Write(append(line, '\n'))
 	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-		w.t.Fatal(err)
+	if forged == 0 {
+		t.Fatalf("%s names no process", path)
+	}
+
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
