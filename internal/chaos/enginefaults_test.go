@@ -69,7 +69,7 @@ func spawnFaults() []fault {
 				w.awaitListener(w.port)
 				w.strangerOnPort = true
 			},
-			verdict: failed, class: results.FailPortInUse, says: "listened on already", good: failed,
+			verdict: failed, class: results.FailPortInUse, says: "is in use already", good: failed,
 			why: results.FailPortInUse,
 		},
 		{

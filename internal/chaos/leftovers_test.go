@@ -166,7 +166,7 @@ func leftovers() []ordeal {
 					p.BootID, p.PID, p.Session, p.StartTime = "00000000-0000-0000-0000-000000000000", pid, pid,
 						startTime(w, pid)
 				})
-				if got := w.bench("clean"); got.code != 0 || !strings.Contains(got.stdout, "started anew") {
+				if got := w.bench("clean"); got.code != 0 || !strings.Contains(got.stdout, "was rebooted") {
 					w.t.Errorf("bench clean: exit code %d, want 0 and that the machine was rebooted\n%s%s", got.code,
 						got.stdout, got.stderr)
 				}
@@ -196,7 +196,7 @@ func leftovers() []ordeal {
 				if left := w.containers(); !slices.Equal(left, []string{foreign}) {
 					w.t.Errorf("containers left: %v, want the foreign one alone: %s", left, foreign)
 				}
-				_ = os.RemoveAll(filepath.Dir(foreign))
+				_ = os.RemoveAll(foreign)
 			},
 		},
 		{"crash", "bench is killed between a hook and its undo", "clean runs the undo, once", func(w *world) {
@@ -311,7 +311,7 @@ func startTime(w *world, pid int) uint64 {
 }
 
 // foreignContainer makes a container that looks like ours and belongs to
-// nobody of this run, and gives its file.
+// nobody of this run, and gives its folder.
 func (w *world) foreignContainer() string {
 	w.t.Helper()
 	cmd := w.bystander("the container of another", w.serverArgs(), func() string {
@@ -324,10 +324,12 @@ func (w *world) foreignContainer() string {
 		"Labels": map[string]string{"benchrig.cookie": "0123456789abcdef0123456789abcdef.ANOTHERRUN"},
 		"State":  block{"Running": true, "Pid": cmd.Process.Pid},
 	}
-	if err := os.MkdirAll(w.path("containers", strings.Repeat("f", 64)), 0o755); err != nil {
+	folder := w.path("containers", strings.Repeat("f", 64))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.write(filepath.Join("containers", strings.Repeat("f", 64), "box.json"), machine)
+	w.write(filepath.Join("containers", strings.Repeat("f", 64), "box.json"), machine)
+	return folder
 }
 
 // endsLeftovers lists, ends and resumes a run that was killed.
