@@ -212,7 +212,7 @@ func realLeftBehind(t *testing.T, e *realcontainer.Engine) {
 	containReal(b, e)
 	server := b.launch(t)
 	pid := server.Info().PID
-	found, err := container.LeftoversOfRun(t.Context(), b.spec.Cookie, []string{e.Name}, e.Environ)
+	found, _, err := container.LeftoversOfRun(t.Context(), b.spec.Cookie, []string{e.Name}, e.Environ)
 	if err != nil || len(found) != 1 || found[0].Engine != e.Name {
 		t.Fatalf("LeftoversOfRun() = %+v, %v, want the container", found, err)
 	}

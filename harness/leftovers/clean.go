@@ -46,9 +46,13 @@ type Server struct {
 	Processes  []int              `json:"processes"`
 	Containers []string           `json:"containers"`
 	Strangers  []process.Stranger `json:"left_alone"` // look like ours and cannot be shown to be
-	Rebooted   bool               `json:"rebooted"`
-	Proof      *results.Proof     `json:"proof"` // null: only looked
-	Error      string             `json:"error,omitempty"`
+
+	// with the run's label and not its name, as a container has that was made of an image of ours
+	OtherContainers []results.ContainerInfo `json:"containers_left_alone,omitempty"`
+
+	Rebooted bool           `json:"rebooted"`
+	Proof    *results.Proof `json:"proof"` // null: only looked
+	Error    string         `json:"error,omitempty"`
 }
 
 // Undo is one change of a hook that was undone, or has to be.
@@ -276,7 +280,7 @@ func (out *Run) sweep(ctx context.Context, c *Cleaner, target state.Run) {
 	done := describeLeftover(left)
 	done.Processes = out.unlisted(done.Processes)
 	done.Containers = out.unlistedContainers(done.Containers)
-	if len(done.Processes)+len(done.Strangers)+len(done.Containers) == 0 && done.Error == "" {
+	if len(done.Processes)+len(done.Strangers)+len(done.Containers)+len(done.OtherContainers) == 0 && done.Error == "" {
 		return
 	}
 	if !c.DryRun {
@@ -318,7 +322,7 @@ func (out *Run) unlistedContainers(names []string) []string {
 func describeLeftover(left *cleanup.Leftover) Server {
 	done := Server{
 		Life: left.Life, Replica: left.Replica, Processes: []int{}, Containers: []string{},
-		Strangers: left.Strangers(), Rebooted: left.Rebooted(),
+		Strangers: left.Strangers(), OtherContainers: left.Others, Rebooted: left.Rebooted(),
 	}
 	for _, p := range left.Processes() {
 		done.Processes = append(done.Processes, p.PID)

@@ -84,12 +84,14 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
-		}, true, false, ""},
+		}, true, false, "container of-an-image-of-ours has the label of this run and another name; if it is yours to " +
+			"remove: docker rm -f "},
 		{"the journal cannot be read", func(t *testing.T, dir string, _ docker) {
 			if err := os.Mkdir(filepath.Join(dir, results.JournalName), 0o755); err != nil {
 				t.Fatal(err)
 			}
-		}, true, false, ""},
+		}, true, false, "container of-an-image-of-ours has the label of this run and another name; if it is yours to " +
+			"remove: docker rm -f "},
 		{"the folder is a file", func(t *testing.T, dir string, _ docker) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
@@ -97,7 +99,8 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if err := os.WriteFile(dir, nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}, true, false, ""},
+		}, true, false, "container of-an-image-of-ours has the label of this run and another name; if it is yours to " +
+			"remove: docker rm -f "},
 		{"the engine does not answer", func(t *testing.T, dir string, d docker) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)

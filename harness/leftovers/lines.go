@@ -3,7 +3,12 @@ package leftovers
 import (
 	"fmt"
 	"strings"
+
+	"github.com/benchrig/bench/internal/text"
 )
+
+// idLength is enough of a container's id for its engine.
+const idLength = 12
 
 // Lines describe the run for people.
 func (out Run) Lines() []string {
@@ -57,6 +62,11 @@ func (l Server) lines() []string {
 	lines := []string{name + ": " + what}
 	for _, s := range l.Strangers {
 		lines = append(lines, fmt.Sprintf("  left alone: pid %d: %s", s.PID, s.Why))
+	}
+
+	for _, c := range l.OtherContainers {
+		lines = append(lines, fmt.Sprintf("  left alone: container %s has the label of this run and another name; if it "+
+			"is yours to remove: %s rm -f %s", text.Clean(c.Name), c.Engine, c.ID[:min(idLength, len(c.ID))]))
 	}
 
 	if l.Proof != nil && len(l.Proof.ShmRemoved) > 0 {

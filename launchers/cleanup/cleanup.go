@@ -21,6 +21,8 @@ type Leftover struct {
 	OpenLife
 	// Containers are those that carry the life's label.
 	Containers []results.ContainerInfo
+	// Others have the run's label and no name of ours; they are left alone.
+	Others []results.ContainerInfo
 	// Unseen says why it cannot be told whether there is a container; nil: it
 	// can, or the server was none.
 	Unseen error
@@ -79,7 +81,7 @@ func (c Cleaner) FindAll(ctx context.Context, cookie string, engines []string, r
 	}
 
 	left.environ = c.Environ
-	left.Containers, left.Unseen = container.LeftoversOfRun(ctx, cookie, engines, c.Environ)
+	left.Containers, left.Others, left.Unseen = container.LeftoversOfRun(ctx, cookie, engines, c.Environ)
 
 	return left, nil
 }

@@ -29,56 +29,68 @@ func Leftovers(ctx context.Context, engine, cookie string, environ []string) ([]
 		label += "=" + cookie
 	}
 
-	return cli.leftovers(ctx, label)
+	found, _, err := cli.leftovers(ctx, label)
+	return found, err
 }
 
 // LeftoversOfRun lists the containers of a run, by the part of the cookie that
-// its servers share, in all engines whose client is found here. The error says
-// which of the engines that the run used did not answer; what others told is
-// returned beside it.
-func LeftoversOfRun(ctx context.Context, run string, used, environ []string) ([]results.ContainerInfo, error) {
-	var found []results.ContainerInfo
+// its servers share, in all engines whose client is found here, and others that
+// have the run's label and not its name. The error says which of the engines that
+// the run used did not answer; what the rest answered is returned beside it.
+func LeftoversOfRun(ctx context.Context, run string, used, environ []string) (
+	found, others []results.ContainerInfo, err error,
+) {
 	var errs []error
+	isNew := func(info results.ContainerInfo) bool { // one engine may answer under both names
+		return !slices.ContainsFunc(slices.Concat(found, others), func(f results.ContainerInfo) bool { return f.ID == info.ID })
+	}
+
 	for _, engine := range []string{docker, podman} {
 		cli, err := openCLI(engine, environ)
 		if err != nil {
 			continue // nothing was started by a client that is not here
 		}
-		all, err := cli.leftovers(ctx, labelRun+"="+run)
+		ours, unnamed, err := cli.leftovers(ctx, labelRun+"="+run)
 		if slices.Contains(used, engine) {
 			errs = append(errs, err)
 		}
-		for _, info := range all {
-			// One engine may answer under both names.
-			if !slices.ContainsFunc(found, func(f results.ContainerInfo) bool { return f.ID == info.ID }) {
+		for _, info := range ours {
+			if isNew(info) {
 				found = append(found, info)
+			}
+		}
+		for _, info := range unnamed {
+			if isNew(info) {
+				others = append(others, info)
 			}
 		}
 	}
 
-	return found, errors.Join(errs...)
+	return found, others, errors.Join(errs...)
 }
 
-// leftovers lists the containers with a label.
-func (c CLI) leftovers(ctx context.Context, label string) ([]results.ContainerInfo, error) {
+// leftovers lists the containers with a label: those with a name of ours, and
+// others.
+func (c CLI) leftovers(ctx context.Context, label string) (found, others []results.ContainerInfo, err error) {
 	ids, err := c.labelled(ctx, label)
 	if err != nil {
-		return nil, fmt.Errorf("list containers: %w", err)
+		return nil, nil, fmt.Errorf("list containers: %w", err)
 	}
 
-	var found []results.ContainerInfo
 	for _, id := range ids {
 		info, err := c.identify(ctx, id)
 		switch {
 		case noSuch(err): // it has gone meanwhile
 		case err != nil:
-			return found, fmt.Errorf("list containers: %w", err)
+			return found, others, fmt.Errorf("list containers: %w", err)
 		case named(info):
 			found = append(found, info)
+		default:
+			others = append(others, info)
 		}
 	}
 
-	return found, nil
+	return found, others, nil
 }
 
 // named reports whether a container has a name that bench gives to one of the run
