@@ -43,7 +43,7 @@ const memoryShare = 0.75
 // group has, unless the user did (GOMEMLIMIT): garbage is collected earlier where
 // little is left.
 func limitMemory() {
-	if os.Getenv("GOMEMLIMIT") != "" { // an empty one is none to the Go runtime, too
+	if limit, _ := os.LookupEnv("GOMEMLIMIT"); limit != "" { // an empty one is none to the Go runtime, too
 		return
 	}
 	if all := proc.System.Memory("/sys/fs/cgroup"); all > 0 {
