@@ -65,8 +65,8 @@ func (l Server) lines() []string {
 	}
 
 	for _, c := range l.OtherContainers {
-		lines = append(lines, fmt.Sprintf("  left alone: container %s has the label of this run and another name; if it "+
-			"is yours to remove: %s rm -f %s", text.Clean(c.Name), c.Engine, c.ID[:min(idLength, len(c.ID))]))
+		lines = append(lines, fmt.Sprintf("  left alone: container %s has the label of this run and another name; "+
+			"if it is yours to remove: %s rm -f %s", text.Clean(c.Name), c.Engine, c.ID[:min(idLength, len(c.ID))]))
 	}
 
 	if l.Proof != nil && len(l.Proof.ShmRemoved) > 0 {

@@ -42,7 +42,8 @@ func LeftoversOfRun(ctx context.Context, run string, used, environ []string) (
 ) {
 	var errs []error
 	isNew := func(info results.ContainerInfo) bool { // one engine may answer under both names
-		return !slices.ContainsFunc(slices.Concat(found, others), func(f results.ContainerInfo) bool { return f.ID == info.ID })
+		same := func(f results.ContainerInfo) bool { return f.ID == info.ID }
+		return !slices.ContainsFunc(found, same) && !slices.ContainsFunc(others, same)
 	}
 
 	for _, engine := range []string{docker, podman} {
