@@ -148,6 +148,25 @@ func Rename(root, from, to string) error {
 	return within(root, to, func(dir *os.Root) error { return dir.Rename(from, to) })
 }
 
+// RenameWith is Rename with the flags of renameat2(2). The folders of both names
+// are open while it renames: a link that takes the place of one changes nothing.
+func RenameWith(root, from, to string, flags uint) error {
+	return within(root, from, func(r *os.Root) error {
+		source, err := r.Open(filepath.Dir(from))
+		if err != nil {
+			return err
+		}
+		defer source.Close()
+		target, err := r.Open(filepath.Dir(to))
+		if err != nil {
+			return err
+		}
+		defer target.Close()
+
+		return unix.Renameat2(int(source.Fd()), filepath.Base(from), int(target.Fd()), filepath.Base(to), flags)
+	})
+}
+
 // Remove removes a file, or a link itself.
 func Remove(root, name string) error {
 	return within(root, name, func(dir *os.Root) error { return dir.Remove(name) })

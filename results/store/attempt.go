@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/results"
 )
 
@@ -148,7 +149,7 @@ func (f *Folder) publish(work, place string, attempt int, begun os.FileInfo) err
 
 	const tries = 10 // others may publish and move at the same time
 	for range tries {
-		err = os.Rename(work, place)
+		err = f.rename(work, place, 0)
 		if !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST) {
 			break
 		}
@@ -156,7 +157,7 @@ func (f *Folder) publish(work, place string, attempt int, begun os.FileInfo) err
 		if there > max(1, attempt) {
 			return fmt.Errorf("attempt %d is there: %w", there, ErrSuperseded)
 		}
-		if err = exchange(work, place, there); err == nil {
+		if err = f.exchange(work, place, there); err == nil {
 			break
 		}
 	}
@@ -173,29 +174,42 @@ func (f *Folder) publish(work, place string, attempt int, begun os.FileInfo) err
 // exchange puts work in the place of the folder of an earlier attempt, which gets
 // a name of its own beside work. File systems that cannot exchange two names, such
 // as NFS, take two renames: the error is nil once the second one was made.
-func exchange(work, place string, earlier int) error {
-	err := unix.Renameat2(unix.AT_FDCWD, work, unix.AT_FDCWD, place, unix.RENAME_EXCHANGE)
+func (f *Folder) exchange(work, place string, earlier int) error {
+	err := f.rename(work, place, unix.RENAME_EXCHANGE)
 	if err == nil {
-		return moveAside(work, work, earlier)
+		return f.moveAside(work, work, earlier)
 	}
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EOPNOTSUPP) {
 		return err
 	}
-	if err := moveAside(place, work, earlier); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.moveAside(place, work, earlier); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Rename(work, place)
+	return f.rename(work, place, 0)
+}
+
+// rename renames a folder of the run, through no link to another folder.
+func (f *Folder) rename(from, to string, flags uint) error {
+	source, err := filepath.Rel(f.dir, from)
+	if err != nil {
+		return err
+	}
+	target, err := filepath.Rel(f.dir, to)
+	if err != nil {
+		return err
+	}
+	return inside.RenameWith(f.dir, source, target, flags)
 }
 
 // moveAside renames the folder of an earlier attempt to the first free name for
 // that attempt beside work.
-func moveAside(from, work string, earlier int) error {
+func (f *Folder) moveAside(from, work string, earlier int) error {
 	stem := filepath.Join(filepath.Dir(work), strconv.Itoa(earlier))
 	to := stem
 	for n := 2; ; n++ {
-		err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+		err := f.rename(from, to, unix.RENAME_NOREPLACE)
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
-			err = os.Rename(from, to) // never over a folder with files in it
+			err = f.rename(from, to, 0) // never over a folder with files in it
 		}
 		if from == to || !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.ENOTEMPTY) {
 			return err
