@@ -65,7 +65,7 @@ type Pass struct {
 	counters []map[string]float64 // change of each server's counters
 	Failure  *results.Failure     // why it ended early; nil: it did not
 	Began    bool                 // observers were told
-	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed
+	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed of itself
 }
 
 // Drive carries a job out and fills in its result: figures, doubts, verdict.
@@ -108,7 +108,7 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 			err = results.WriteFailure(closed)
 		}
 	}
-	waitForExitNotice(ctx, out.last)
+	waitForExitNotice(ctx, out.last, j.Servers)
 	if err != nil || ctx.Err() != nil {
 		out.Failure = FailureOf(ctx, err)
 	}
@@ -161,7 +161,7 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
 		j.Live.Record(&rec)
-		if rec.Failure != nil {
+		if rec.Failure != nil && rec.Failure.Class != results.FailCanceled { // that was ended by us tells nothing
 			out.last = rec.Failure.Class
 		}
 		if j.Records == nil {

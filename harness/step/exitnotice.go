@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/benchrig/bench/results"
@@ -17,12 +18,13 @@ const (
 // waitForExitNotice waits until the exit of a server may have been noticed, where
 // requests failed as they do when a server exits. The notice ends ctx with the
 // server's last words, which explain more than a connection that broke.
-func waitForExitNotice(ctx context.Context, last results.FailureClass) {
-	switch last {
-	case results.FailTransport:
+func waitForExitNotice(ctx context.Context, last results.FailureClass, servers []Server) {
+	switch {
+	case last == results.FailTransport && !slices.ContainsFunc(servers, inContainer):
 		Pause(ctx, exitNoticeDelay)
-	case results.FailConnect: // no process listens any more
+	case last == results.FailTransport, last == results.FailConnect:
 		Pause(ctx, containerExitNoticeDelay)
-	default:
 	}
 }
+
+func inContainer(s Server) bool { return s.Info().Container != nil }

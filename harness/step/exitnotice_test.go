@@ -10,14 +10,21 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// brokenDriver answers every prompt with the same failure.
-type brokenDriver results.FailureClass
+// brokenDriver answers every prompt with the same failure, but for the last one
+// where we are to end that ourselves.
+type brokenDriver struct {
+	class    results.FailureClass
+	canceled bool
+}
 
 func (d brokenDriver) Run(_ context.Context, _ load.Options, prompts []load.Prompt,
 	emit load.Emit,
 ) (results.ClientReport, error) {
 	for i := range prompts {
-		failure := results.Failf(results.FailureClass(d), "connection broken")
+		failure := results.Failf(d.class, "connection broken")
+		if d.canceled && i == len(prompts)-1 {
+			failure = results.Failf(results.FailCanceled, "too many failed")
+		}
 		if err := emit(results.Record{Index: i, SentS: new(0.0), Failure: failure}); err != nil {
 			return results.ClientReport{}, err
 		}
@@ -25,21 +32,35 @@ func (d brokenDriver) Run(_ context.Context, _ load.Options, prompts []load.Prom
 	return results.ClientReport{DurationS: 1}, nil
 }
 
+// boxed is a server in a container.
+type boxed struct{ Server }
+
+func (boxed) Info() results.Server { return results.Server{Container: &results.ContainerInfo{}} }
+
+func (boxed) Counters(context.Context) (map[string]float64, error) { return map[string]float64{}, nil }
+
+func (boxed) Abilities() Abilities { return Abilities{} }
+
 // The news of a server's end comes a moment after its connections broke.
 func TestFailureOfServerThatEnded(t *testing.T) {
 	t.Parallel()
+	transport, connect := brokenDriver{class: results.FailTransport}, brokenDriver{class: results.FailConnect}
+	givenUp, inBand := brokenDriver{results.FailTransport, true}, brokenDriver{class: results.FailInBand}
 	for _, c := range []struct {
 		name    string
-		broken  results.FailureClass
+		broken  brokenDriver
+		servers []Server
 		warmups int
 		news    time.Duration // 0: the server lives
 		want    results.FailureClass
 	}{
-		{"in the warm-up", results.FailTransport, 1, 300 * time.Millisecond, results.FailExited},
-		{"in the pass", results.FailTransport, 0, 300 * time.Millisecond, results.FailExited},
-		{"a container", results.FailConnect, 0, 4 * time.Second, results.FailExited},
-		{"the server lives", results.FailTransport, 0, 0, results.FailRequests},
-		{"another failure", results.FailInBand, 1, 300 * time.Millisecond, results.FailRequests},
+		{"in the warm-up", transport, nil, 1, 300 * time.Millisecond, results.FailExited},
+		{"in the pass", transport, nil, 0, 300 * time.Millisecond, results.FailExited},
+		{"the pass was given up", givenUp, nil, 0, 300 * time.Millisecond, results.FailExited},
+		{"a container", connect, nil, 0, 4 * time.Second, results.FailExited},
+		{"a container breaks connections", transport, []Server{boxed{}}, 0, 4 * time.Second, results.FailExited},
+		{"the server lives", transport, nil, 0, 0, results.FailRequests},
+		{"another failure", inBand, nil, 1, 300 * time.Millisecond, results.FailRequests},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +72,7 @@ func TestFailureOfServerThatEnded(t *testing.T) {
 				}
 				prompts := make([]load.Prompt, 2)
 				job := Job{
-					Driver: brokenDriver(c.broken), Prompts: prompts, Warmups: prompts[:c.warmups],
+					Driver: c.broken, Servers: c.servers, Prompts: prompts, Warmups: prompts[:c.warmups],
 					MinSuccess: 0.95, Percentiles: []float64{50},
 				}
 				result := &results.Result{}
