@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,20 +55,27 @@ func Jobs(root string) ([]*Store, error) {
 // that looks for leftovers may have it for a moment, or remove it: that is waited
 // for until ctx ends.
 func LockJob(ctx context.Context, root, job, run string) (*Store, *Lock, error) {
-	const poll = 200 * time.Millisecond
-	for {
+	const (
+		poll = 200 * time.Millisecond
+		// more would not help: a folder that is removed between two steps of its making
+		// is made at the next try
+		openings = 20
+	)
+	for failed := 0; ; {
 		store, err := OpenJob(root, job)
 		if err != nil {
+			failed++
+		}
+		if failed == openings {
 			return nil, nil, err
 		}
 
-		lock, err := store.Lock(run)
-		if err == nil && lock.Stands() {
-			return store, lock, nil
-		}
-
+		var lock *Lock
 		if err == nil {
-			_ = lock.Release() // of a file that is gone
+			lock, err = store.Lock(run)
+		}
+		if err == nil {
+			return store, lock, nil
 		}
 
 		if _, busy := errors.AsType[*BusyError](err); err != nil && !busy && !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +100,14 @@ func (b *Store) Remove() error {
 	if len(runs) > 0 {
 		return fmt.Errorf("remove state %s: it notes %d runs that may have left something", b.dir, len(runs))
 	}
-	if err := os.RemoveAll(b.dir); err != nil {
+
+	// Under another name first: a job that starts meanwhile must find all of it or
+	// nothing. Should this program be killed here, it is a job that left nothing.
+	aside := filepath.Join(filepath.Dir(b.dir), ".removed-"+rand.Text())
+	if err := os.Rename(b.dir, aside); err != nil {
+		return fmt.Errorf("remove state: %w", err)
+	}
+	if err := os.RemoveAll(aside); err != nil {
 		return fmt.Errorf("remove state: %w", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -42,7 +43,8 @@ func (e *BusyError) Error() string {
 // process dies, however it dies; the processes that it starts do not hold it.
 type Lock struct{ file *os.File }
 
-// Lock takes the machine for run, or says with a *BusyError who has it.
+// Lock takes the machine for run, or says with a *BusyError who has it. The error is
+// fs.ErrNotExist where the machine's state was removed meanwhile.
 func (b *Store) Lock(run string) (*Lock, error) {
 	file, err := inside.Open(b.dir, lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -58,6 +60,11 @@ func (b *Store) Lock(run string) (*Lock, error) {
 		return nil, fmt.Errorf("lock machine %s: %w", file.Name(), err)
 	}
 
+	if !stands(file) {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock machine %s: it was removed meanwhile: %w", file.Name(), fs.ErrNotExist)
+	}
+
 	if err := note(file, Owner{PID: os.Getpid(), Run: run, Since: time.Now()}); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock machine: %w", err)
@@ -66,14 +73,14 @@ func (b *Store) Lock(run string) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
-// Stands reports whether the lock is still that of its machine: a machine may have been
-// removed between its opening and its locking.
-func (l *Lock) Stands() bool {
-	held, err := l.file.Stat()
+// stands reports whether a lock file is still that of its machine: the state of a
+// job may have been removed between its opening and its locking.
+func stands(file *os.File) bool {
+	held, err := file.Stat()
 	if err != nil {
 		return false
 	}
-	there, err := os.Stat(l.file.Name())
+	there, err := os.Stat(file.Name())
 	return err == nil && os.SameFile(held, there)
 }
 
