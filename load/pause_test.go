@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,26 +23,38 @@ func TestLimitsBeginAnewAfterAPause(t *testing.T) {
 		{spec.Timeouts{Total: 5 * time.Second}, results.FailTotal},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var ended error
-			w := &watch{limits: tt.limits, cancel: func(why error) { ended = why }}
+			var mu sync.Mutex // a timer's goroutine writes it
+			var cause error
+			w := &watch{limits: tt.limits, cancel: func(why error) {
+				mu.Lock()
+				defer mu.Unlock()
+				cause = why
+			}}
+			ended := func() error {
+				mu.Lock()
+				defer mu.Unlock()
+				return cause
+			}
+
 			w.start(wire.Clock{Start: time.Now()}, 0)
 			w.timer.Stop() // a stopped program's timers do not fire
 			time.Sleep(20 * time.Second)
 			w.fire()
-			if ended != nil {
-				t.Fatalf("the request ended after a pause: %v", ended)
+			if err := ended(); err != nil {
+				t.Fatalf("the request ended after a pause: %v", err)
 			}
 
 			time.Sleep(5*time.Second - time.Millisecond)
 			synctest.Wait()
-			if ended != nil {
-				t.Fatalf("the request ended before its limit had passed anew: %v", ended)
+			if err := ended(); err != nil {
+				t.Fatalf("the request ended before its limit had passed anew: %v", err)
 			}
 
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
-			if limit, ok := errors.AsType[*limitError](ended); !ok || limit.class != tt.class {
-				t.Errorf("the request ended with %v, want %s", ended, tt.class)
+			err := ended()
+			if limit, ok := errors.AsType[*limitError](err); !ok || limit.class != tt.class {
+				t.Errorf("the request ended with %v, want %s", err, tt.class)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/benchrig/bench/internal/proc"
@@ -34,6 +35,7 @@ func (c *Container) watch(ctx context.Context, followed <-chan struct{}) {
 	}
 
 	close(c.over)
+	c.awaitReason(ctx)
 	timer := time.NewTimer(lastLog)
 	defer timer.Stop()
 
@@ -55,6 +57,28 @@ func (c *Container) hasEnded(ctx context.Context) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.state.Running && !c.state.Restarting
+}
+
+// awaitReason gives the engine a moment to note that the kernel killed the
+// container for lack of memory: docker hears of that on another way than of the
+// end, and sometimes later.
+func (c *Container) awaitReason(ctx context.Context) {
+	const (
+		tries      = 4
+		killedCode = 128 + int(syscall.SIGKILL)
+	)
+	unexplained := func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.state.ExitCode == killedCode && !c.state.OOMKilled
+	}
+
+	for range tries {
+		if !unexplained() || !sleep.For(ctx, pidPoll) {
+			return
+		}
+		_ = c.look(ctx) // what does not come explains nothing
+	}
 }
 
 // awaitSign returns when there may be news: its client says that the container
