@@ -107,12 +107,29 @@ func (t *tree) orphans() map[int]bool {
 		if theirs, err := t.proc.CgroupText(strconv.Itoa(pid)); err != nil || theirs != own {
 			continue
 		}
-		if values, readable := t.proc.Variable(pid, helperVariable); readable && len(values) == 0 {
+		if t.unmarked(pid) {
 			orphans[pid] = true
 		}
 	}
 
 	return orphans
+}
+
+// unmarked reports whether a process has no mark of a helper. While a program
+// begins, the kernel shows neither its environment nor its command line: only an
+// environment that is read after a command line was seen counts.
+func (t *tree) unmarked(pid int) bool {
+	missing := func() bool {
+		values, readable := t.proc.Variable(pid, helperVariable)
+		return readable && len(values) == 0
+	}
+
+	if !missing() {
+		return false
+	}
+	argv, err := t.proc.Argv(pid)
+
+	return err == nil && len(argv) > 0 && argv[0] != "" && missing()
 }
 
 // checkProc refuses to work where /proc shows the processes of another pid
