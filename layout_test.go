@@ -46,7 +46,7 @@ var rules = map[string]rule{
 	"scenarios/simulate": {ours: []string{"scenarios", "launchers/engines"}, never: append([]string{"os"},
 		noSystem...)},
 	"scenarios/parse": {ours: []string{
-		"metrics/catalog", "load/spec", "scenarios", "launchers/engines",
+		"metrics/catalog", "load/spec", "scenarios", "launchers/container", "launchers/engines",
 		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",
 	}, never: noSystem},
 	"profiles": {never: append([]string{"os"}, noSystem...)},

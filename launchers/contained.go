@@ -29,7 +29,8 @@ func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, err
 	}
 	if !spec.Container.Daemon() {
-		return wrapped(kind, spec, job)
+		argv, env, err := job.Wrapped()
+		return recipe.Command{Argv: argv, Env: env, Unset: job.Unset}, err
 	}
 	r, err := job.Recipe()
 	if err != nil {
@@ -37,20 +38,6 @@ func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 	}
 
 	return recipe.Command{Argv: r.Argv, Env: job.Env}, nil
-}
-
-// wrapped is a process that enters an image. It inherits what another process
-// would.
-func wrapped(kind engines.Kind, spec recipe.Spec, job container.Job) (recipe.Command, error) {
-	plain, err := kind.Command(inside(kind, spec))
-	if err != nil {
-		return recipe.Command{}, err
-	}
-	argv, env, err := job.Wrapped()
-	if err != nil {
-		return recipe.Command{}, err
-	}
-	return recipe.Command{Argv: argv, Env: env, Unset: plain.Unset}, nil
 }
 
 // contained is a recipe as a job for a container.
@@ -77,6 +64,7 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		Options: spec.Container,
 		Argv:    command.Argv,
 		Env:     command.Env,
+		Unset:   command.Unset,
 		Entry:   kind.Entry,
 		Program: programInside(spec),
 		Prefix:  kind.ImageProgram,

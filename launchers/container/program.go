@@ -94,9 +94,8 @@ func apptainerCommand(job Job, mounts []Mount) (argv []string, env map[string]st
 	}
 
 	argv = []string{job.Options.Engine, verb}
-	hidden := job.GPUs != nil && len(job.GPUs) == 0 || job.Options.GPUs == NoGPUs
 	switch {
-	case hidden:
+	case job.hidesGPUs():
 	case job.Vendor == vendorAMD:
 		argv = append(argv, "--rocm")
 	case job.Vendor == vendorNVIDIA:
@@ -145,10 +144,7 @@ func charliecloudCommand(job Job, mounts []Mount) (argv []string, env map[string
 	}
 
 	words, replaced := programWithin(job)
-	switch {
-	case replaced:
-	case job.Prefix != nil:
-	case job.Entry != nil:
+	if !replaced && job.Prefix == nil && job.Entry != nil {
 		words = job.Argv
 	}
 

@@ -64,6 +64,8 @@ type Job struct {
 
 	Argv []string          // of the server as it runs within, its program first
 	Env  map[string]string // set within the container
+	// removed from what the server inherits, where no daemon runs it
+	Unset []string
 	// what Argv begins with in place of the image's entry point; nil: Argv has no program of the kind's own
 	Entry []string
 	// replaces the image's entry point, and is what Argv begins with in place of Entry; nil: the image's own
@@ -229,7 +231,7 @@ func namespaces(job Job) []string {
 func gpuOptions(engine string, job Job) []string {
 	var options []string
 	devices := job.Options.Devices
-	hidden := job.GPUs != nil && len(job.GPUs) == 0 || job.Options.GPUs == NoGPUs
+	hidden := job.hidesGPUs()
 	switch {
 	case job.Vendor == vendorAMD && devices == nil && !hidden:
 		devices = []string{"/dev/kfd", "/dev/dri"}
@@ -248,6 +250,11 @@ func gpuOptions(engine string, job Job) []string {
 	}
 
 	return options
+}
+
+// hidesGPUs reports whether the container is to see no GPU.
+func (job Job) hidesGPUs() bool {
+	return job.GPUs != nil && len(job.GPUs) == 0 || job.Options.GPUs == NoGPUs
 }
 
 // groups give a container's processes the rights that the device files of AMD's

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -48,8 +49,8 @@ func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.
 	}
 
 	// an image of an engine without a daemon is a file or a folder, or an address such as docker://IMAGE
-	if engine := sv.Container.Engine; sv.Container.Image != "" && engine != "" && engine != "docker" &&
-		engine != "podman" && !strings.Contains(sv.Container.Image, "://") {
+	if sv.Container.Image != "" && !container.Options(sv.Container).Daemon() &&
+		!strings.Contains(sv.Container.Image, "://") {
 		sv.Container.Image = p.abs(sv.Container.Image)
 		s.NeedFile("image", sv.Container.Image, n.Get("container").At("image"))
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -33,7 +34,7 @@ shm-size: 64GiB
 			schema.FreeKey("image", "Image to run; makes the server a container.", schema.Simple(schema.TextShape),
 				readImage).DefaultNote("no container"),
 			schema.EnumKey("engine", "Program that runs it.",
-				[]string{"docker", "podman", "apptainer", "singularity", "enroot", "charliecloud"},
+				container.EngineNames(),
 				func(c *scenarios.Container) *string { return &c.Engine }).
 				DefaultNote("docker or podman, whichever answers"),
 			schema.TextKey("gpus", "Value of --gpus for NVIDIA: all, none, or as docker takes it.",
