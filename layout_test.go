@@ -43,10 +43,10 @@ var rules = map[string]rule{
 		ours:  []string{"scenarios", "scenarios/schema", "internal/secrets"},
 		never: append([]string{"os"}, noSystem...),
 	},
-	"scenarios/simulate": {ours: []string{"scenarios", "launchers/engines"}, never: append([]string{"os"},
+	"scenarios/simulate": {ours: []string{"scenarios", "launchers/engines", "load/dialect"}, never: append([]string{"os"},
 		noSystem...)},
 	"scenarios/parse": {ours: []string{
-		"metrics/catalog", "load/spec", "scenarios", "launchers/container", "launchers/engines",
+		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
 		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",
 	}, never: noSystem},
 	"profiles": {never: append([]string{"os"}, noSystem...)},
@@ -182,7 +182,7 @@ var rules = map[string]rule{
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
 	"harness/plan": {ours: []string{
-		"scenarios", "dataset", "launchers", "launchers/engines",
+		"scenarios", "dataset", "launchers", "launchers/engines", "load/dialect",
 		"launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics",
 		"metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu",
 		"gpu/device", "scenarios/schema", "launchers/vram",

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
-	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -79,17 +79,10 @@ func pathPrefix(sc *scenarios.Scenario, kind engines.Kind, baseURL string) strin
 	if !kind.External || len(sc.Points) == 0 {
 		return ""
 	}
-	// The longest path of an API counts: /api/generate is Ollama's, not
-	// /generate behind /api.
-	var usual string
-	for _, api := range load.APIs() {
-		if strings.HasSuffix(sc.Points[0].Endpoint, api.DefaultPath) && len(api.DefaultPath) > len(usual) {
-			usual = api.DefaultPath
-		}
-	}
-	prefix := strings.TrimSuffix(sc.Points[0].Endpoint, usual)
+	api, known := dialect.OfPath(sc.Points[0].Endpoint)
+	prefix := strings.TrimSuffix(sc.Points[0].Endpoint, api.DefaultPath)
 	prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/v1")
-	if usual != "" && !strings.HasSuffix(strings.TrimRight(baseURL, "/"), prefix) {
+	if known && !strings.HasSuffix(strings.TrimRight(baseURL, "/"), prefix) {
 		return prefix
 	}
 	return ""

@@ -46,14 +46,32 @@ func APIs() []API {
 
 // APINamed returns the API of a name.
 func APINamed(name string) (API, error) {
-	var known []string
 	for _, a := range APIs() {
 		if a.Name == name {
 			return a, nil
 		}
-		known = append(known, a.Name)
 	}
-	return API{}, fmt.Errorf("choose API: got %q, want one of %s", name, strings.Join(known, ", "))
+	return API{}, fmt.Errorf("choose API: got %q, want one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Names lists the names of APIs.
+func Names() []string {
+	var names []string
+	for _, a := range APIs() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// OfPath returns the API whose usual path ends this one. The longest counts:
+// /api/generate is Ollama's, not SGLang's /generate behind /api.
+func OfPath(path string) (found API, ok bool) {
+	for _, a := range APIs() {
+		if strings.HasSuffix(path, a.DefaultPath) && len(a.DefaultPath) > len(found.DefaultPath) {
+			found, ok = a, true
+		}
+	}
+	return found, ok
 }
 
 // IsOpenAI reports whether the API is one of OpenAI's, which vLLM's client

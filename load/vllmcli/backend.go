@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // backend is a name that --backend takes.
 type backend struct {
 	name string
-	api  string // dialect of package load
-	path string // where the dialect is served if --endpoint does not say
+	api  string // its dialect, sent to the dialect's usual path if --endpoint does not say
 }
 
 // backends lists them. Those of one engine that older clients of vLLM took
@@ -18,15 +19,15 @@ type backend struct {
 // dialect (see apiOf).
 func backends() []backend {
 	return []backend{
-		{"openai", "completions", completionsPath},
-		{"vllm", "completions", completionsPath},
-		{"openai-chat", "chat", chatPath},
-		{"sglang", "completions", completionsPath},
-		{"lmdeploy", "completions", completionsPath},
-		{"scalellm", "completions", completionsPath},
-		{"llama.cpp", "completions", completionsPath},
-		{"tgi", "tgi", "/generate_stream"},
-		{"ollama", "ollama", "/api/generate"},
+		{"openai", "completions"},
+		{"vllm", "completions"},
+		{"openai-chat", "chat"},
+		{"sglang", "completions"},
+		{"lmdeploy", "completions"},
+		{"scalellm", "completions"},
+		{"llama.cpp", "completions"},
+		{"tgi", "tgi"},
+		{"ollama", "ollama"},
 	}
 }
 
@@ -41,11 +42,6 @@ func otherBackends() map[string]string {
 		"deepspeed-mii": "its answers are not streamed: give its OpenAI API as --backend openai",
 	}
 }
-
-const (
-	completionsPath = "/v1/completions"
-	chatPath        = "/v1/chat/completions"
-)
 
 // BackendNames lists the names for messages.
 func BackendNames() string {
@@ -68,34 +64,21 @@ func (f *Flags) API() (api, path string, err error) {
 
 	b := backends()[at]
 	if f.Endpoint == "" {
-		return b.api, b.path, nil
+		usual, err := dialect.APINamed(b.api)
+		return b.api, usual.DefaultPath, err
 	}
 
 	path = "/" + strings.TrimPrefix(f.Endpoint, "/")
-	api = apiOf(path, b.api)
+	api = b.api
+	if known, ok := dialect.OfPath(path); ok {
+		api = known.Name
+	}
 	if f.Backend == "openai-chat" && api != "chat" || (f.Backend == "openai" || f.Backend == "vllm") &&
 		api != "completions" {
 		return "", "", fmt.Errorf("--backend %s with --endpoint %s: this path takes %s requests", f.Backend, path, api)
 	}
 
 	return api, path, nil
-}
-
-// apiOf is the dialect that a path is known for, else the backend's.
-func apiOf(path, otherwise string) string {
-	for _, known := range []struct{ suffix, api string }{
-		{"/chat/completions", "chat"},
-		{"/v1/completions", "completions"},
-		{"/generate_stream", "tgi"},
-		{"/generate", "sglang"},
-		{"/completion", "llamacpp"},
-		{"/api/chat", "ollama-chat"},
-	} {
-		if strings.HasSuffix(path, known.suffix) && (known.suffix != "/generate" || otherwise != "ollama") {
-			return known.api
-		}
-	}
-	return otherwise
 }
 
 // Base is the URL of the server.

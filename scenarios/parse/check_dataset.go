@@ -3,6 +3,7 @@ package parse
 import (
 	"slices"
 
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -71,10 +72,11 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 	}, l.Dataset.Kind) {
 		p.errs.Add(n.At("compat"), "compat %s: that client has no dataset %s", l.Compat, l.Dataset.Kind)
 	}
-	if l.Dataset.Kind == "tok_inputs" && !scenarios.APINamed(l.API).Ids {
+	api, _ := dialect.APINamed(l.API)
+	if l.Dataset.Kind == "tok_inputs" && !api.TokenIDs {
 		p.errs.Add(data.At("kind"), "token ids do not go through the %s API: its prompts are text", l.API)
 	}
-	if l.Dataset.Kind == "random_mm" && !scenarios.APINamed(l.API).Images {
+	if l.Dataset.Kind == "random_mm" && !api.Images {
 		p.errs.Add(data.At("kind"), "dataset random_mm needs an API that takes images, such as endpoint chat")
 	}
 }
@@ -129,8 +131,9 @@ func (p *parser) checkDatasetPaths(data *schema.Node, l *scenarios.Load, s *scen
 
 // checkTokens: ids need an API that takes them and a vocabulary to draw from.
 func (p *parser) checkTokens(data *schema.Node, l *scenarios.Load) {
+	api, _ := dialect.APINamed(l.API)
 	switch {
-	case l.Dataset.TokenIDs && !scenarios.APINamed(l.API).Ids:
+	case l.Dataset.TokenIDs && !api.TokenIDs:
 		p.errs.Add(data.At("tokens"), "token ids do not go through the %s API: its prompts are text", l.API)
 	case l.Dataset.TokenIDs && !data.Has("vocab-size") && !data.Has("tokenizer"):
 		p.errs.Add(data.At("tokens"), "token ids need vocab-size, or a tokenizer that knows it: ids are drawn below it")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -60,8 +61,8 @@ func (p *parser) finishAPI(n *schema.Node, l *scenarios.Load, set func(path, val
 		implied = "chat"
 	}
 
-	for _, a := range scenarios.Apis() {
-		if l.Endpoint == a.Path {
+	for _, a := range dialect.APIs() {
+		if l.Endpoint == a.DefaultPath {
 			implied, fixed = a.Name, true
 		}
 	}

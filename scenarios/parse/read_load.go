@@ -4,22 +4,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
 func readEndpoint(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 	s, ok := r.Text(n)
-	known := scenarios.APINamed(s)
+	known, err := dialect.APINamed(s)
 	switch {
 	case !ok:
-	case known.Name != "":
-		l.Endpoint = known.Path
+	case err == nil:
+		l.Endpoint = known.DefaultPath
 	case strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t\r\n\x00"):
 		l.Endpoint = s
 	default:
 		r.Fail(n.Pos, "endpoint is %s, expected one of %s, or a path that starts with /%s",
-			n.Shown(), strings.Join(scenarios.APINames(), ", "), schema.DidYouMean(s, scenarios.APINames()))
+			n.Shown(), strings.Join(dialect.Names(), ", "), schema.DidYouMean(s, dialect.Names()))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -49,10 +50,10 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 			"and arrival times. Its reading of the figures "+
 			"stands in the results in any case.", compats(), func(l *scenarios.Load) *string { return &l.Compat }).
 			DefaultNote("none: what measures best"),
-		schema.FreeKey("endpoint", "Name of an API ("+strings.Join(scenarios.APINames(), ", ")+"), which stands for "+
+		schema.FreeKey("endpoint", "Name of an API ("+strings.Join(dialect.Names(), ", ")+"), which stands for "+
 			"its usual path, or a path such as /v1/completions.",
 			schema.Simple(schema.TextShape), readEndpoint).Or("completions"),
-		schema.EnumKey("api", "Dialect of the request body, for an endpoint given as a path.", scenarios.APINames(),
+		schema.EnumKey("api", "Dialect of the request body, for an endpoint given as a path.", dialect.Names(),
 			func(l *scenarios.Load) *string { return &l.API }).DefaultNote("what the endpoint says"),
 		schema.BlockKey("dataset", "Where prompts come from.", datasetBlock(),
 			func(l *scenarios.Load) *scenarios.Dataset { return &l.Dataset }),

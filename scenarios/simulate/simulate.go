@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -141,8 +142,9 @@ func pathPrefix(s *scenarios.Scenario) string {
 	if len(s.Points) == 0 {
 		return ""
 	}
-	prefix, ok := strings.CutSuffix(s.Points[0].Endpoint, scenarios.APINamed(s.Points[0].API).Path)
-	if !ok {
+	api, err := dialect.APINamed(s.Points[0].API)
+	prefix, ok := strings.CutSuffix(s.Points[0].Endpoint, api.DefaultPath)
+	if err != nil || !ok {
 		return ""
 	}
 	return prefix
