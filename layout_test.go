@@ -233,7 +233,7 @@ var rules = map[string]rule{
 		"launchers/process", "harness/plan", "harness/status", "launchers/recipe", "internal/secrets",
 	}, never: noCLI},
 	"harness/suite": {ours: []string{
-		"metrics/catalog", "profiles", "results", "scenarios",
+		"metrics/catalog", "profiles", "report/table", "results", "scenarios",
 		"scenarios/parse",
 	}, never: append([]string{"os"}, noSystem...)},
 	"harness/slurm":  {never: noCLI},

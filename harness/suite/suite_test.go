@@ -266,7 +266,9 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = Simulated + `
+
 profile     in   out  n   ok  time s  req/s  out tok/s  all tok/s  TTFT ms  TPOT ms  ITL ms  result
+──────────────────────────────────────────────────────────────────────────────────────────────────────
 high     14336  2048  1  1/1   87.72   0.01      23.35     186.78   151.31    42.78   42.78  ok
 high     14336  2048  5  0/5    1.00      -          -          -        -        -       -  failed
 low        100   150  1    -       -      -          -          -        -        -       -  not run

@@ -5,10 +5,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,53 +24,47 @@ const Simulated = results.SimulatedMark + " these figures come from bench's simu
 
 const missing = "-"
 
-// Table writes the rounds as a table. Latencies are means. Below it stands why
-// rounds failed.
+// Table writes the rounds as a table. Latencies are means. Reasons why rounds
+// failed stand below it.
 func Table(w io.Writer, rows []Row) error {
-	vision := false
-	var out strings.Builder
-	for _, row := range rows {
-		vision = vision || IsVision(row.Round.Profile)
+	t := table.Table{Columns: columns()}
+	vision := slices.ContainsFunc(rows, func(row Row) bool { return IsVision(row.Round.Profile) })
+	if vision {
+		t.Columns = slices.Insert(t.Columns, len(t.Columns)-1, table.Numbers("img tok/req", ""))
 	}
 
-	for _, row := range rows {
-		if row.Result != nil && row.Result.Simulated {
-			fmt.Fprintln(&out, Simulated)
-			break
-		}
+	out := table.NewPrinter(table.Options{})
+	if slices.ContainsFunc(rows, func(row Row) bool { return row.Result != nil && row.Result.Simulated }) {
+		out.Line(Simulated)
 	}
-
-	lines := [][]string{head(vision)}
 	for _, row := range rows {
-		lines = append(lines, row.cells(vision))
+		t.Rows = append(t.Rows, table.NewRow(row.cells(vision)...))
 	}
+	out.Table(t)
 
-	align(&out, lines)
 	for _, row := range rows {
 		if row.Problem != "" {
 			r := row.Round
-			fmt.Fprintf(&out, "%s, %d at once: %s\n", r.Profile, r.Load.NumPrompts, row.Problem)
+			out.Line(fmt.Sprintf("%s, %d at once: %s", r.Profile, r.Load.NumPrompts, row.Problem))
 		}
 	}
 
 	if vision {
-		fmt.Fprintln(&out, "img tok/req is an estimate: the server's count of a prompt without its text and the chat "+
-			"template")
+		out.Line("img tok/req is an estimate: the server's count of a prompt without its text and the chat template")
 	}
 
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.Flush(w)
 }
 
-func head(vision bool) []string {
-	names := []string{"profile", "in", "out", "n", "ok"}
+func columns() []table.Column {
+	all := []table.Column{
+		table.Words("profile"), table.Numbers("in", ""), table.Numbers("out", ""), table.Numbers("n", ""),
+		table.Numbers("ok", ""),
+	}
 	for _, c := range figureColumns {
-		names = append(names, c.head)
+		all = append(all, table.Numbers(c.head, ""))
 	}
-	if vision {
-		names = append(names, "img tok/req")
-	}
-	return append(names, "result")
+	return append(all, table.Words("result"))
 }
 
 func (r Row) cells(vision bool) []string {
@@ -136,31 +129,4 @@ func figures(r *results.Result) []string {
 	}
 
 	return cells
-}
-
-// align writes lines of cells: the first and the last column to the left, the
-// others to the right.
-func align(out *strings.Builder, lines [][]string) {
-	widths := make([]int, len(lines[0]))
-	for _, cells := range lines {
-		for i, cell := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-
-	for _, cells := range lines {
-		var line strings.Builder
-		for i, cell := range cells {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			switch {
-			case i == 0:
-				line.WriteString(cell + pad)
-			case i == len(cells)-1:
-				line.WriteString("  " + cell)
-			default:
-				line.WriteString("  " + pad + cell)
-			}
-		}
-		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
-	}
 }
