@@ -214,6 +214,7 @@ func TestEventBeforeWork(t *testing.T) {
 // that there are serve all streams.
 func TestHalfStartedLoops(t *testing.T) {
 	loadtest.OnSockets(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // several loops, on a machine of two processors, too
 	made := 0
 	ls := &loops{streams: loopStreams * loopMax, open: func() (*loop, error) {
 		if made++; made > 1 {
@@ -245,6 +246,10 @@ func TestHalfStartedLoops(t *testing.T) {
 		<-stepped // for ever, were the loop not running
 		c.finished()
 		c.Close()
+	}
+
+	if made != 2 {
+		t.Errorf("%d loops were asked for, want a second that cannot be had", made)
 	}
 
 	broken := &loops{streams: 1, open: func() (*loop, error) { return nil, unix.EMFILE }}
