@@ -10,6 +10,8 @@ package vllmcli
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -49,7 +51,27 @@ func parse(fs *pflag.FlagSet, args []string) (notes []string, err error) {
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("argument %q belongs to no flag", fs.Arg(0))
 	}
+	if err := checkFinite(fs); err != nil {
+		return nil, err
+	}
 	return checkOthers(fs)
+}
+
+// checkFinite refuses flags that are not a number, and infinite ones but for
+// those of which inf is a value.
+func checkFinite(fs *pflag.FlagSet) (err error) {
+	fs.Visit(func(flag *pflag.Flag) {
+		v, notNumber := strconv.ParseFloat(flag.Value.String(), 64)
+		mayBeInfinite := flag.Name == "request-rate" || flag.Name == "burstiness"
+		if err != nil || flag.Value.Type() != "float64" || notNumber != nil || math.IsInf(v, 1) && mayBeInfinite {
+			return
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			err = fmt.Errorf("--%s is %v, want a finite number", flag.Name, v)
+		}
+	})
+
+	return err
 }
 
 // withHint adds the flag that an unknown one resembles.

@@ -279,6 +279,24 @@ func TestGoalsAndShown(t *testing.T) {
 }
 
 // TestOddValues: values that argparse takes and that were misread.
+// No flag takes what is not a number, and inf only those of which it is a value.
+func TestFlagsAreFinite(t *testing.T) {
+	for _, args := range []string{
+		"--temperature nan", "--top-p inf", "--min-p -inf", "--ready-check-timeout-sec nan",
+		"--timed-trace-sec-multiplier inf", "--request-rate nan", "--request-rate -inf", "--burstiness nan",
+		"--random-mm-num-mm-items-range-ratio nan",
+	} {
+		if _, err := parsed(t, args); err == nil || !strings.Contains(err.Error(), "want a finite number") {
+			t.Errorf("%s: %v, want it refused", args, err)
+		}
+	}
+	for _, args := range []string{"--request-rate inf", "--burstiness inf", "--temperature 0"} {
+		if _, err := parsed(t, args); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 func TestOddValues(t *testing.T) {
 	for _, args := range []string{
 		"--goodput ttft:inf", "--goodput ttft:1e300", `--extra-body {"a":1}x`,

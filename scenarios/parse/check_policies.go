@@ -261,7 +261,7 @@ func (p *parser) finishCheck(n *schema.Node, c *scenarios.Check, s *scenarios.Sc
 
 func (p *parser) checkWatts(n *schema.Node, c *scenarios.Check) {
 	watts, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(c.Want, "W")), 64)
-	if n.Has("want") && (err != nil || watts <= 0 || watts > 1e5) {
+	if n.Has("want") && (err != nil || !(watts > 0 && watts <= 1e5)) {
 		p.errs.Add(n.At("want"), "want is %s, expected watts such as 300", n.Get("want").Shown())
 		return
 	}
