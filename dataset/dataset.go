@@ -42,6 +42,16 @@ type Spec struct {
 	TraceKeys        TraceKeys
 }
 
+// MayRunShort reports whether a set may have fewer prompts than N, because its
+// file has no more.
+func (s Spec) MayRunShort() bool {
+	switch s.Kind {
+	case "trace", "burstgpt", "frozen":
+		return true
+	}
+	return s.Path != "" && (s.NoOversample || s.Compat == CompatVLLM06)
+}
+
 // TraceKeys are the keys of a trace's rows; "": timestamp, input_length,
 // output_length and hash_ids.
 type TraceKeys struct {

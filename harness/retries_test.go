@@ -125,26 +125,49 @@ func TestRetryFailedCanPrune(t *testing.T) {
 	}
 }
 
-// Retries of a launch are its own: those that a step has used leave them alone.
+// Retries of a launch are its own: neither takes those of a step, nor a step
+// those of a launch.
 func TestLaunchRetriesAreCountedPerLife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
-		sc.Repeats, sc.Retries, sc.Variants = 1, 1, sc.Variants[:1]
-		exited := results.Failf(results.FailExited, "exit code 0")
-		w := &world{drive: dieAt(1, exited), launch: func(n int, _ recipe.Spec) error {
-			if n == 2 {
-				return exited
-			}
-			return nil
-		}}
-		run, _ := w.run(t.Context(), t, sc)
-		if got, want := verdicts(run), []string{"a_c1_r1 ok", "a_c2_r1 ok"}; !slices.Equal(got, want) {
-			t.Errorf("verdicts = %q, want %q", got, want)
-		}
-		if result := run.Steps[0].Result; result.Step.Attempt != 3 || len(result.Earlier) != 2 {
-			t.Errorf("attempt %d after %d earlier ones, want 3 after 2", result.Step.Attempt, len(result.Earlier))
-		}
-	})
+	exited := results.Failf(results.FailExited, "exit code 0")
+	for _, c := range []struct {
+		name           string
+		launches, dies []int // launches that fail, passes in which the server dies
+		want           string
+		attempts       int // of the first step
+	}{
+		{"the step's retry is used, then a launch fails", []int{2}, []int{1}, "a_c1_r1 ok", 3},
+		{"a launch fails, then the step", []int{1}, []int{1}, "a_c1_r1 ok", 3},
+		{"the step fails twice", nil, []int{1, 2}, "a_c1_r1 failed server-exited", 2},
+		{"launches fail twice", []int{1, 2}, nil, "a_c1_r1 failed server-exited", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+				sc.Repeats, sc.Retries, sc.Variants = 1, 1, sc.Variants[:1]
+				w := &world{
+					drive: func(ctx context.Context, n int, s *fakeServer) error {
+						if !slices.Contains(c.dies, n) {
+							return nil
+						}
+						return dieAt(n, exited)(ctx, n, s)
+					},
+					launch: func(n int, _ recipe.Spec) error {
+						if slices.Contains(c.launches, n) {
+							return exited
+						}
+						return nil
+					},
+				}
+				run, _ := w.run(t.Context(), t, sc)
+				result := run.Steps[0].Result
+				if got := verdicts(run)[0]; got != c.want || result.Step.Attempt != c.attempts ||
+					len(result.Earlier) != c.attempts-1 {
+					t.Errorf("%s, attempt %d after %d earlier ones, want %s, attempt %d", got, result.Step.Attempt,
+						len(result.Earlier), c.want, c.attempts)
+				}
+			})
+		})
+	}
 }
 
 // What no retry can cure is not tried again by a method that serves either.
@@ -185,7 +208,7 @@ func TestBudgetCountsOnlyWhatRuns(t *testing.T) {
 			ttft: func(c int) float64 { return 0.01 * float64(c) },
 		},
 		{
-			name: "pruned points", deadline: 3 * time.Hour, scenario: pruneScenario, each: 20 * time.Minute,
+			name: "pruned points", deadline: 165 * time.Minute, scenario: pruneScenario, each: 20 * time.Minute,
 			ttft: func(c int) float64 { return 0.02 * float64(c) },
 		},
 		{

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/plan/show"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -75,6 +76,12 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	if err != nil {
 		return usageError(err)
 	}
+	var short []string
+	if len(sc.Blockers()) == 0 { // files that are on this machine can be read as run reads them
+		if short, err = step.CheckDatasets(ctx, sc); err != nil {
+			return usageError(err)
+		}
+	}
 	if sc.On == scenarios.OnSlurm && o.as == "" {
 		p.Problems = []string{}
 	}
@@ -87,7 +94,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 
 	out, columns := e.stdout, e.width
 	e.stdout = text.Wrapper{W: out, Width: func() int { return columns }}
-	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
+	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc), short) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
 

@@ -57,8 +57,9 @@ type checked struct {
 	Mistakes []mistake `json:"mistakes"`
 	Warnings []string  `json:"warnings"`
 
-	err error
-	sc  *scenarios.Scenario
+	err   error
+	sc    *scenarios.Scenario
+	short []string // points that send fewer prompts than they ask for
 }
 
 type mistake struct {
@@ -106,7 +107,7 @@ func (o validateOptions) check(ctx context.Context, e env, path string) checked 
 		_, c.err = plan.New(c.sc, plan.Machine{Self: e.Self})
 	}
 	if c.err == nil && len(c.sc.Blockers()) == 0 { // files that are on this machine can be read as run reads them
-		c.err = step.CheckDatasets(ctx, c.sc)
+		c.short, c.err = step.CheckDatasets(ctx, c.sc)
 	}
 	if c.err != nil {
 		c.Mistakes = mistakesOf(c.err)
@@ -120,7 +121,7 @@ func (o validateOptions) check(ctx context.Context, e env, path string) checked 
 		}
 	}
 	c.OK, c.Variants, c.Points, c.Repeats = true, len(c.sc.Variants), len(c.sc.Points), c.sc.Repeats
-	c.Warnings = session.Warnings(c.sc)
+	c.Warnings = append(session.Warnings(c.sc), c.short...)
 	return c
 }
 
@@ -141,7 +142,7 @@ func (c checked) print(e env) {
 		fmt.Fprintln(e.Stderr, c.err)
 		return
 	}
-	session.Warn(e.Stderr, c.sc)
+	session.Warn(e.Stderr, c.sc, c.short...)
 	fmt.Fprintf(e.stdout, "%s: ok, %s x %s x %s\n", c.File, text.Count(c.Variants, "variant"),
 		text.Count(c.Points, "point"), text.Count(c.Repeats, "repeat"))
 }

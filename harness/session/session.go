@@ -59,14 +59,15 @@ func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario,
 		return nil, usage.Mark(join(blockers))
 	}
 
-	Warn(p.Stderr, sc)
+	short, err := step.CheckDatasets(ctx, sc)
+	Warn(p.Stderr, sc, short...)
+	if err != nil {
+		return nil, usage.Mark(err)
+	}
 
 	inventory, err := gpu.Detect(ctx, p.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
-	}
-	if err := step.CheckDatasets(ctx, sc); err != nil {
-		return nil, usage.Mark(err)
 	}
 
 	s := &Session{Process: p, Scenario: sc, Inventory: inventory, Machine: machineOf(inventory, p.Self)}

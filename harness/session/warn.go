@@ -22,9 +22,9 @@ func Warnings(sc *scenarios.Scenario) []string {
 	return warnings
 }
 
-// Warn writes Warnings, and what --sim changed.
-func Warn(w io.Writer, sc *scenarios.Scenario) {
-	for _, warning := range Warnings(sc) {
+// Warn writes Warnings and further ones, and what --sim changed.
+func Warn(w io.Writer, sc *scenarios.Scenario, further ...string) {
+	for _, warning := range slices.Concat(Warnings(sc), further) {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	WarnSimulated(w, sc)

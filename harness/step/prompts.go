@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness/plan"
@@ -12,8 +13,10 @@ import (
 )
 
 // CheckDatasets reads every dataset file and tokenizer of a scenario once, so
-// that a broken one is known before the first server is launched.
-func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
+// that a broken one is known before the first server is launched. short are the
+// points that send fewer prompts than they ask for, because their file has no
+// more.
+func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) (short []string, err error) {
 	seen := map[string]bool{}
 	var errs []error
 	known := Tokenizers{}
@@ -24,19 +27,32 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
 			errs = append(errs, err)
 		}
 		seen[d.Tokenizer] = true
-		if d.Path == "" || seen[d.Path] || err != nil {
+
+		spec := plan.PromptSpec(point, d.Seed, 1)
+		if spec.MayRunShort() {
+			spec.N = max(point.NumPrompts, 1)
+		}
+		key := fmt.Sprintf("%q %d", d.Path, spec.N)
+		if d.Path == "" || seen[key] || err != nil {
 			continue
 		}
-		seen[d.Path] = true
-		if point.InputLen == 0 && point.ContextReserve > 0 { // only the running server can say it
-			point.InputLen = someInputLen
+		seen[key] = true
+		if spec.InputLen == 0 && point.ContextReserve > 0 { // only the running server can say it
+			spec.InputLen = someInputLen
 		}
-		if _, err := dataset.Build(ctx, plan.PromptSpec(point, d.Seed, 1), tok.Tokenizer); err != nil {
+
+		set, err := dataset.Build(ctx, spec, tok.Tokenizer)
+		switch {
+		case err != nil && !seen[err.Error()]:
+			seen[err.Error()] = true
 			errs = append(errs, err)
+		case err == nil && len(set.Prompts) < spec.N:
+			short = append(short, fmt.Sprintf("load point %s asks for %d prompts, and %s has %d: no more are sent; "+
+				"lower num-prompts", point.Label, spec.N, filepath.Base(d.Path), len(set.Prompts)))
 		}
 	}
 
-	return errors.Join(errs...)
+	return short, errors.Join(errs...)
 }
 
 // someInputLen stands for a length that depends on the server: it shows whether

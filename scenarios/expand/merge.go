@@ -10,8 +10,8 @@ import (
 // Overlay lays the keys of top over those of base: a key of top wins, keys of
 // base that top lacks stay, in the order of base. Keys in deep are laid over
 // each other in the same way, one level down. A key of top with nothing behind
-// it, where base has a mapping, has nothing of its own and changes nothing;
-// null, written out, removes what base has.
+// it, where base has a mapping or a list, has nothing of its own and changes
+// nothing; null, written out, removes what base has.
 func Overlay(base, top *schema.Node, deep map[string]func(base, top *schema.Node) *schema.Node) *schema.Node {
 	if base == nil || base.Kind != schema.Mapping {
 		return top
@@ -28,7 +28,7 @@ func Overlay(base, top *schema.Node, deep map[string]func(base, top *schema.Node
 			out.Pairs = append(out.Pairs, p)
 			continue
 		}
-		if p.Value.Empty() && out.Pairs[at].Value.Kind == schema.Mapping {
+		if had := out.Pairs[at].Value.Kind; p.Value.Empty() && (had == schema.Mapping || had == schema.List) {
 			continue
 		}
 		if merge := deep[p.Key]; merge != nil && p.Value.Kind == schema.Mapping {

@@ -51,6 +51,18 @@ func TestEmptyKeyOfVariant(t *testing.T) {
 	}
 }
 
+// The same for a list.
+func TestEmptyListOfVariant(t *testing.T) {
+	const src = "schema: 1\nload: {input-len: 1, output-len: 1}\n" +
+		"server: {launcher: vllm, model: m, container: {image: x/y, mounts: ['/a:/b']}}\n" +
+		"variants:\n  - name: v\n    container:\n      mounts:\n"
+	for text, want := range map[string]int{src: 1, strings.TrimSuffix(src, "\n") + " null\n": 0} {
+		if got := mustParse(t, text, Options{}).Variants[0].Server.Container.Mounts; len(got) != want {
+			t.Errorf("%s\nmounts %v, want %d", text, got, want)
+		}
+	}
+}
+
 // The same for load: keys over those of a profile.
 func TestEmptyKeyOverProfile(t *testing.T) {
 	opts := testOptions("")

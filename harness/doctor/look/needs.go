@@ -24,9 +24,13 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 		out = append(out, doctor.Need{What: problem.Error(), Advice: "put it there, or change the scenario"})
 	}
 
-	if err := step.CheckDatasets(ctx, sc); err != nil {
+	short, err := step.CheckDatasets(ctx, sc)
+	switch {
+	case err != nil:
 		out = append(out, doctor.Need{What: "datasets", Text: err.Error()})
-	} else {
+	case len(short) > 0:
+		out = append(out, doctor.Need{What: "datasets", Text: strings.Join(short, "\n"), Only: true})
+	default:
 		out = append(out, doctor.Need{What: "datasets can be read", OK: true})
 	}
 
