@@ -287,7 +287,7 @@ func (s *Server) withEvidence(failure *results.Failure) *results.Failure {
 	switch failure.Class {
 	case results.FailSmoke:
 		combined.Message += "; at the smoke request: " + failure.Message
-	case results.FailReadyTimeout, results.FailReadyStall:
+	case results.FailReadyTimeout, results.FailReadyStall, results.FailHTTP:
 		combined.Message += "; " + failure.Message
 	default:
 		return failure

@@ -92,7 +92,7 @@ func TestSpeculationTable(t *testing.T) {
 		`{"model": "d", "num_speculative_tokens": 2}`,
 	}, map[string]float64{
 		"draft_tokens_total": 200, "accepted_tokens_total": 100, "drafts_total": 100, "accepted_tokens_total_at_0": 70,
-		"accepted_tokens_total_at_1": 30,
+		"accepted_tokens_total_at_1": 30, "output_tokens_total": 500,
 	})
 	random.Result.Asked.Dataset = "random"
 	llama := speculating("llama", []string{"llama-server", "-m", "m.gguf", "-md", "d.gguf", "--draft-max", "8"},
@@ -107,6 +107,17 @@ func TestSpeculationTable(t *testing.T) {
 		Source: results.DraftsByGauges, Rate: new(0.6),
 		Length: new(2.8), LogLines: []string{"accept len: 2.80"},
 	}
+	everyStep := speculating("every", []string{"vllm", "serve", "m"}, map[string]float64{
+		"draft_tokens_total": 200, "accepted_tokens_total": 100, "drafts_total": 100, "output_tokens_total": 204,
+	})
+	usual := string(print(t, func(out *bytes.Buffer) error {
+		return Tables(out, runOf(step("tp8", 8, 1, 4), everyStep), []string{"speculation"}, table.ForTerminal,
+			table.Options{})
+	}))
+	if !strings.Contains(usual, "Speculative decoding") || strings.Contains(usual, "per step:") {
+		t.Errorf("nearly all steps check a draft, and the table tells of others:\n%s", usual)
+	}
+
 	run := runOf(
 		step("tp8", 8, 1, 4),
 		speculating("sd1b-k5", []string{
@@ -124,6 +135,7 @@ func TestSpeculationTable(t *testing.T) {
 	for _, want := range []string{
 		"79.7    3.84        64.0", "78.6    4.88        44.3",
 		"WARNING: random, c8: drafts are accepted differently on random tokens",
+		"per step: output tokens per step of a request",
 		"answers", "gauges", "sglang, c8, log: accept len: 2.80",
 	} {
 		if !strings.Contains(text, want) {

@@ -23,10 +23,14 @@ type Drafting struct {
 	AcceptedTokens *float64    `json:"accepted_tokens"`
 	EmittedTokens  *float64    `json:"emitted_tokens"` // by those steps; null: the engine does not count them apart
 	AcceptedAt     []float64   `json:"accepted_at"`    // tokens by their position in the draft; null: not counted
+	OutputTokens   *float64    `json:"output_tokens"`  // of all steps, also of those that checked no draft
 
 	Rate *float64 `json:"acceptance_rate"` // accepted / draft tokens
-	// tokens a step: emitted / drafts, or where the engine does not count them 1 + accepted / drafts
-	Length     *float64  `json:"acceptance_length"`
+	// tokens a step that checked a draft: emitted / drafts, or where the engine does not count them
+	// 1 + accepted / drafts
+	Length *float64 `json:"acceptance_length"`
+	// output tokens a step of a request, those without a draft included: n-gram drafts are made in some steps only
+	PerStep    *float64  `json:"output_per_step"`
 	AtPosition []float64 `json:"per_position"` // accepted at a position / drafts
 	// emitted / (draft tokens + drafts): 1 if every draft is accepted whole
 	Efficiency *float64 `json:"system_efficiency"`
@@ -41,6 +45,7 @@ const (
 	counterAccepted    = "accepted_tokens_total"
 	counterEmitted     = "emitted_tokens_total"
 	counterAtPosition  = "accepted_tokens_total_at_" // and the position, from 0
+	counterOutput      = "output_tokens_total"
 
 	logCounters = "log_" // stands before the names of what was counted by the log
 )
@@ -71,6 +76,9 @@ func DraftingBy(source DraftSource, counters map[string]float64) *Drafting {
 	if d.Drafts != nil && *d.Drafts <= 0 {
 		d.Drafts = nil
 	}
+	if source == DraftsByCounters {
+		d.OutputTokens = read(counterOutput) // lines of a log are of another time than the pass
+	}
 
 	for i := 0; ; i++ {
 		at := read(counterAtPosition + strconv.Itoa(i))
@@ -93,6 +101,7 @@ func (d *Drafting) Derive() {
 	if d.Drafts == nil && d.EmittedTokens != nil && d.Tokens != nil && *d.Tokens > 0 {
 		d.Drafts = new(*d.DraftTokens / float64(*d.Tokens))
 	}
+	d.PerStep = d.perStep()
 	if d.Drafts == nil {
 		return
 	}
@@ -110,6 +119,27 @@ func (d *Drafting) Derive() {
 	}
 }
 
+// perStep is the output over the steps that gave it: each gave one token of its
+// own, and the accepted ones of its draft if it had one.
+func (d *Drafting) perStep() *float64 {
+	if d.OutputTokens == nil {
+		return nil
+	}
+
+	steps := *d.OutputTokens - *d.AcceptedTokens
+	if d.EmittedTokens != nil { // the engine counts as accepted what it does not emit
+		if d.Drafts == nil {
+			return nil
+		}
+		steps = *d.OutputTokens - *d.EmittedTokens + *d.Drafts
+	}
+	if steps <= 0 || steps > *d.OutputTokens {
+		return nil
+	}
+
+	return new(*d.OutputTokens / steps)
+}
+
 // add sums up two servers; what one of them does not count is not known.
 func (d Drafting) add(other Drafting) Drafting {
 	sum := func(a, b *float64) *float64 {
@@ -124,6 +154,7 @@ func (d Drafting) add(other Drafting) Drafting {
 			other.DraftTokens),
 		AcceptedTokens: sum(d.AcceptedTokens, other.AcceptedTokens), EmittedTokens: sum(d.EmittedTokens,
 			other.EmittedTokens),
+		OutputTokens: sum(d.OutputTokens, other.OutputTokens),
 	}
 
 	for i := range min(len(d.AcceptedAt), len(other.AcceptedAt)) {
@@ -143,6 +174,7 @@ type Speculation struct {
 	AcceptanceRate   float64   // accepted / draft tokens, 0 to 1
 	Drafts           float64   // 0: not counted by the server
 	AcceptanceLength float64   // 1 + accepted / drafts; 0 without drafts
+	OutputPerStep    *float64  // see Drafting
 	PerPosition      []float64 // accepted at a position / drafts; nil: not counted
 	SystemEfficiency *float64  // see Drafting; nil without drafts
 }
@@ -160,7 +192,7 @@ func SpeculationOf(servers []Server) *Speculation {
 		case sum == nil:
 			sum = new(d.add(Drafting{
 				Drafts: new(0.), DraftTokens: new(0.), AcceptedTokens: new(0.), EmittedTokens: new(0.),
-				AcceptedAt: make([]float64, len(d.AcceptedAt)),
+				OutputTokens: new(0.), AcceptedAt: make([]float64, len(d.AcceptedAt)),
 			}))
 		default:
 			sum = new(sum.add(*d))
@@ -175,7 +207,7 @@ func SpeculationOf(servers []Server) *Speculation {
 	s := &Speculation{
 		Source: sum.Source, DraftTokens: *sum.DraftTokens, AcceptedTokens: *sum.AcceptedTokens,
 		AcceptanceRate: *sum.Rate,
-		PerPosition:    sum.AtPosition, SystemEfficiency: sum.Efficiency,
+		PerPosition:    sum.AtPosition, SystemEfficiency: sum.Efficiency, OutputPerStep: sum.PerStep,
 	}
 
 	if sum.Tokens != nil {

@@ -87,6 +87,38 @@ func TestDraftingBy(t *testing.T) {
 				Rate:       new(0.75), Length: new(2.5), Efficiency: new(20. / 24), AtPosition: []float64{1, 0.5},
 			},
 		},
+		{
+			// The capture of vLLM 0.22 with drafts by n-gram: most steps have none.
+			"steps without a draft", DraftsByCounters,
+			map[string]float64{
+				"draft_tokens_total": 1706, "accepted_tokens_total": 1131, "drafts_total": 582, "output_tokens_total": 5377,
+			},
+			&Drafting{
+				Source: DraftsByCounters, Drafts: new(582.), DraftTokens: new(1706.), AcceptedTokens: new(1131.),
+				OutputTokens: new(5377.), Rate: new(1131. / 1706), Length: new(1713. / 582),
+				PerStep: new(5377. / 4246), Efficiency: new(1713. / 2288),
+			},
+		},
+		{
+			"emitted tokens are counted apart", DraftsByCounters,
+			map[string]float64{
+				"draft_tokens_total": 40, "accepted_tokens_total": 30, "drafts_total": 10, "emitted_tokens_total": 25,
+				"output_tokens_total": 35,
+			},
+			&Drafting{
+				Source: DraftsByCounters, Drafts: new(10.), DraftTokens: new(40.), AcceptedTokens: new(30.),
+				EmittedTokens: new(25.), OutputTokens: new(35.), Rate: new(0.75), Length: new(2.5),
+				PerStep: new(35. / 20), Efficiency: new(25. / 50),
+			},
+		},
+		{
+			"fewer output tokens than accepted ones", DraftsByCounters,
+			map[string]float64{"draft_tokens_total": 10, "accepted_tokens_total": 4, "output_tokens_total": 4},
+			&Drafting{
+				Source: DraftsByCounters, DraftTokens: new(10.), AcceptedTokens: new(4.), OutputTokens: new(4.),
+				Rate: new(0.4),
+			},
+		},
 	} {
 		got := DraftingBy(c.source, c.counters)
 		if got != nil {
@@ -102,6 +134,9 @@ func TestSpeculationOf(t *testing.T) {
 	counted := Server{Counters: map[string]float64{
 		"drafts_total": 10, "draft_tokens_total": 40, "accepted_tokens_total": 20, "accepted_tokens_total_at_0": 10,
 		"accepted_tokens_total_at_1": 6,
+	}}
+	spoke := Server{Counters: map[string]float64{
+		"draft_tokens_total": 40, "accepted_tokens_total": 20, "output_tokens_total": 60,
 	}}
 	told := Server{Speculation: &Drafting{
 		Source: DraftsByAnswers, Tokens: new(4), DraftTokens: new(60.), AcceptedTokens: new(30.),
@@ -123,6 +158,10 @@ func TestSpeculationOf(t *testing.T) {
 			Source: DraftsByCounters, DraftTokens: 80, AcceptedTokens: 40, AcceptanceRate: 0.5, Drafts: 20,
 			AcceptanceLength: 3,
 			PerPosition:      []float64{1, 0.6}, SystemEfficiency: new(60. / 100),
+		}},
+		{"two that count their output", []Server{spoke, spoke}, &Speculation{
+			Source: DraftsByCounters, DraftTokens: 80, AcceptedTokens: 40, AcceptanceRate: 0.5,
+			OutputPerStep: new(120. / 80),
 		}},
 		{"what one does not count is not known", []Server{told, counted}, &Speculation{
 			Source: DraftsByAnswers, K: 4, DraftTokens: 100, AcceptedTokens: 50, AcceptanceRate: 0.5,

@@ -36,10 +36,16 @@ func drafted(info results.Server, p Pass, seen []results.ServerMetrics) *results
 // draftedByAnswers adds up what the answers of one server say of themselves.
 // An answer that says nothing drafted nothing.
 func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
-	var tokens, accepted, drafts float64
-	counted := true // drafts, by every answer
+	var tokens, accepted, drafts, output float64
+	counted, known := true, true // drafts, and lengths, by every answer
 	for _, rec := range records {
-		if rec.Replica != replica || rec.DraftTokens == nil || rec.AcceptedTokens == nil {
+		if rec.Replica != replica || rec.Failure != nil && rec.DraftTokens == nil {
+			continue
+		}
+		if known = known && rec.OutputTokens != nil; known {
+			output += float64(*rec.OutputTokens)
+		}
+		if rec.DraftTokens == nil || rec.AcceptedTokens == nil {
 			continue
 		}
 		tokens += float64(*rec.DraftTokens)
@@ -56,6 +62,9 @@ func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
 	d := &results.Drafting{Source: results.DraftsByAnswers, DraftTokens: &tokens, AcceptedTokens: &accepted}
 	if counted {
 		d.Drafts = &drafts
+	}
+	if known {
+		d.OutputTokens = &output
 	}
 
 	return d

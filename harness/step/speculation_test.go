@@ -14,6 +14,7 @@ func TestDrafted(t *testing.T) {
 	answer := func(replica, tokens, accepted int) results.Record {
 		return results.Record{Replica: replica, DraftTokens: &tokens, AcceptedTokens: &accepted}
 	}
+	long := func(r results.Record, output int) results.Record { r.OutputTokens = &output; return r }
 	checked := func(r results.Record, drafts int) results.Record { r.Drafts = &drafts; return r }
 	counters := map[string]float64{"draft_tokens_total": 40, "accepted_tokens_total": 20, "drafts_total": 10}
 	log := map[string]float64{
@@ -63,6 +64,19 @@ func TestDrafted(t *testing.T) {
 			&results.Drafting{
 				Source: results.DraftsByAnswers, Drafts: new(4.), DraftTokens: new(12.), AcceptedTokens: new(4.),
 				Rate: new(4. / 12), Length: new(2.), Efficiency: new(8. / 16),
+			},
+		},
+		{
+			"with their lengths",
+			results.Server{},
+			[]results.Record{
+				long(answer(0, 6, 3), 9), long(results.Record{}, 3), // without a draft
+				long(results.Record{Failure: &results.Failure{}}, 5), // nobody knows what it drafted
+			},
+			nil,
+			&results.Drafting{
+				Source: results.DraftsByAnswers, DraftTokens: new(6.), AcceptedTokens: new(3.),
+				OutputTokens: new(12.), Rate: new(0.5), PerStep: new(12. / 9),
 			},
 		},
 		{

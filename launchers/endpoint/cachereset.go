@@ -105,7 +105,7 @@ func (e *Endpoint) eraseSlots(ctx context.Context, reset *engines.Reset) (string
 		return "", fmt.Errorf("reset prefix cache: %w", err)
 	}
 	for _, slot := range slots {
-		a := e.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), map[string]any{},
+		a := e.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), e.named(),
 			probeTime)
 		if err := resetAnswer(a, reset); err != nil {
 			return "", err
@@ -122,7 +122,7 @@ type slot struct {
 
 // Slots asks llama-server for its slots. The error is a *results.Failure if it gives no usable list.
 func (e *Endpoint) Slots(ctx context.Context) ([]slot, error) {
-	a := e.probe.get(ctx, "/slots")
+	a := e.probe.get(ctx, e.ofModel("/slots"))
 	var slots []slot
 	switch {
 	case !a.OK():

@@ -72,7 +72,7 @@ func (e *Endpoint) readMetrics(ctx context.Context) (counters, gauges map[string
 	if e.kind.MetricsPath == "" || len(e.kind.Counters)+len(e.kind.Gauges) == 0 {
 		return map[string]float64{}, map[string]float64{}, nil
 	}
-	answer := e.probe.get(ctx, e.kind.MetricsPath)
+	answer := e.probe.get(ctx, e.ofModel(e.kind.MetricsPath))
 	if answer.Err != nil || answer.Status != http.StatusOK {
 		return nil, nil, answer.Failure()
 	}

@@ -18,9 +18,12 @@ import (
 // Describe asks the server what it says of itself and adds it to what its log
 // told.
 func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (startup *results.Startup, version string) {
+	if e.isRouter() {
+		_, _ = e.Models(ctx) // now that the model is loaded, its entry tells of it; the rest does without
+	}
 	facts := fromLog.Clone()
 	for _, d := range e.descriptions() {
-		a := e.probe.get(ctx, d.Path)
+		a := e.probe.get(ctx, e.ofModel(d.Path))
 		var answer any
 		if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {
 			continue
@@ -45,12 +48,18 @@ func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (start
 	return startup, facts.Version
 }
 
+func (e *Endpoint) isRouter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.routed
+}
+
 // descriptions are those of the server's kind; for one that runs already, of
 // the engine that its model list gives away.
 func (e *Endpoint) descriptions() []engines.Description {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.kind.External {
+	if !e.kind.External && !e.routed {
 		return e.kind.Describe
 	}
 	all := e.kind.Describe

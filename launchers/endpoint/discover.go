@@ -34,6 +34,7 @@ type discovered struct {
 	Meta        *struct {
 		Context int `json:"n_ctx"`
 	} `json:"meta"`
+	Status *routed `json:"status"`
 }
 
 // Discover asks a server of any engine which models it serves, and what else
@@ -71,7 +72,11 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 		d.MaxModelLen, d.LenFrom = chosen.MaxModelLen, path
 	}
 
-	d.ask(ctx, probe, spec)
+	ofModel := func(path string) string { return path }
+	if chosen.Status != nil {
+		ofModel = func(path string) string { return withModel(path, d.Model) }
+	}
+	d.ask(ctx, probe, spec, ofModel)
 	return d, nil
 }
 
@@ -85,14 +90,14 @@ func engineOf(m discovered) string {
 			}
 		}
 	}
-	if m.Meta != nil { // only llama-server has it
+	if m.Meta != nil || m.Status != nil { // only llama-server has it
 		return "llamacpp"
 	}
 	return ""
 }
 
 // ask reads the server's descriptions of itself.
-func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec) {
+func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec, ofModel func(string) string) {
 	kind, known := engines.Lookup(d.Kind)
 	if !known {
 		return
@@ -100,7 +105,7 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec) {
 
 	hide := &Endpoint{redact: recipe.NewRedaction(spec)}
 	for _, place := range kind.Describe {
-		a := probe.get(ctx, place.Path)
+		a := probe.get(ctx, ofModel(place.Path))
 		var answer any
 		if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {
 			continue

@@ -33,6 +33,7 @@ type Endpoint struct {
 
 	engine      string // that the model list gives away; "": it does not
 	listedFirst bool   // the model is the first of the list
+	routed      bool   // llama-server as a router: what is asked must name the model
 }
 
 // New is the server of a kind at the spec's base URL, which may end in
@@ -117,7 +118,7 @@ func (e *Endpoint) BaseURL() string { return e.base }
 // Version asks for the server's version, for the record; "" if it does not
 // tell.
 func (e *Endpoint) Version(ctx context.Context) string {
-	return e.probe.version(ctx, e.kind.VersionPath)
+	return e.probe.version(ctx, e.kind.VersionPath) // a router tells its own
 }
 
 // LoadsLate reports whether the server loads its model with the first request.
@@ -125,5 +126,5 @@ func (e *Endpoint) LoadsLate() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	engine, _ := engines.Lookup(e.engine)
-	return e.kind.LoadsLate || engine.LoadsLate
+	return e.kind.LoadsLate || engine.LoadsLate || e.routed
 }

@@ -32,7 +32,7 @@ func (e *Endpoint) Identity(ctx context.Context) (Identity, error) {
 		}
 	}
 	for _, place := range e.identityPaths() {
-		a := e.probe.get(ctx, place)
+		a := e.probe.get(ctx, e.ofModel(place))
 		var answer struct {
 			Version string `json:"version"`
 			Build   string `json:"build_info"` // llama-server

@@ -24,6 +24,31 @@ type listedModel struct {
 	Meta  struct {
 		Vocab int `json:"n_vocab"` // llama-server
 	} `json:"meta"`
+	Status *routed `json:"status"`
+}
+
+// routed is what a router of llama-server says of a model: whether it is loaded.
+// Other servers, and llama-server of one model, say nothing of the kind.
+type routed struct {
+	Value string `json:"value"`
+}
+
+// ofModel is a path of questions, with the model that a router must be told.
+func (e *Endpoint) ofModel(path string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.routed {
+		return path
+	}
+	return withModel(path, e.model)
+}
+
+func withModel(path, model string) string {
+	separator := "?"
+	if strings.Contains(path, separator) {
+		separator = "&"
+	}
+	return path + separator + "model=" + url.QueryEscape(model)
 }
 
 // served notes which model of the list it is, and whether it is the first.
@@ -31,7 +56,7 @@ func (e *Endpoint) served(model listedModel, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.engine, e.listedFirst = engineOf(discovered{Owner: model.Owner}), first
-	if model.Meta.Vocab > 0 {
+	if e.routed = model.Status != nil; e.routed || model.Meta.Vocab > 0 {
 		e.engine = "llamacpp"
 	}
 	e.model, e.vocab = model.ID, model.Meta.Vocab

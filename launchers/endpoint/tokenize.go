@@ -95,12 +95,24 @@ func (e *Endpoint) speaks(dialect engines.TokenizeDialect) {
 func (e *Endpoint) tokenizeBody(dialect engines.TokenizeDialect, text string, special bool) map[string]any {
 	switch dialect {
 	case engines.TokenizeLlama:
-		return map[string]any{"content": text, "add_special": special}
+		body := e.named()
+		body["content"], body["add_special"] = text, special
+		return body
 	case engines.TokenizeTGI:
 		return map[string]any{"inputs": text, "add_special_tokens": special}
 	default:
 		return map[string]any{"model": e.Model(), "prompt": text, "add_special_tokens": special}
 	}
+}
+
+// named is the beginning of a body: the model, where a router must be told.
+func (e *Endpoint) named() map[string]any {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.routed {
+		return map[string]any{}
+	}
+	return map[string]any{"model": e.model}
 }
 
 // parseTokens reads {"tokens":[1,2]}, {"tokens":[{"id":1}]} and [{"id":1}].

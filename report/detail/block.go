@@ -159,6 +159,9 @@ func (b *block) speculation(s *results.Speculation) {
 		b.number("Acceptance length:", &s.AcceptanceLength)
 		b.count("Drafts:", new(int64(s.Drafts)))
 	}
+	if s.OutputPerStep != nil {
+		b.number("Output tokens per step:", s.OutputPerStep)
+	}
 
 	b.count("Draft tokens:", new(int64(s.DraftTokens)))
 	b.count("Accepted tokens:", new(int64(s.AcceptedTokens)))

@@ -62,9 +62,16 @@ type acceptance struct {
 	source      results.DraftSource
 	rate        *float64
 	length      *float64
+	perStep     *float64
 	efficiency  *float64
 	perPosition []float64
 	logLines    []string
+}
+
+// draftsSometimes reports whether many steps had no draft.
+func (a *acceptance) draftsSometimes() bool {
+	const few = 0.95
+	return a != nil && a.length != nil && a.perStep != nil && *a.perStep < few**a.length
 }
 
 // acceptanceOf is nil for a cell that drafted nothing.
@@ -86,6 +93,7 @@ func acceptanceOf(c compare.Cell) *acceptance {
 		told := servers[at].Speculation
 		a.source, a.rate, a.length, a.efficiency, a.perPosition, a.logLines = told.Source, told.Rate, told.Length,
 			told.Efficiency, told.AtPosition, told.LogLines
+		a.perStep = told.PerStep
 		if told.Tokens != nil {
 			a.K = *told.Tokens
 		}
@@ -94,6 +102,7 @@ func acceptanceOf(c compare.Cell) *acceptance {
 	if spec != nil { // counts, over all servers and repeats
 		a.source, a.rate, a.efficiency, a.perPosition = spec.Source, &spec.AcceptanceRate, spec.SystemEfficiency,
 			spec.PerPosition
+		a.perStep = spec.OutputPerStep
 		if spec.Drafts > 0 {
 			a.length = &spec.AcceptanceLength
 		}
@@ -128,6 +137,10 @@ func SpeculationParts(run *results.Run) []table.Piece {
 		table.Numbers("output", "tok/s"),
 	}, Keys: []int{0, 1}}
 
+	sometimes := slices.ContainsFunc(found, (*acceptance).draftsSometimes)
+	if sometimes {
+		c.Columns = append(c.Columns, table.Numbers("per step", "tokens"))
+	}
 	for i := range positions {
 		c.Columns = append(c.Columns, table.Numbers("position", strconv.Itoa(i)+", %"))
 	}
@@ -135,7 +148,7 @@ func SpeculationParts(run *results.Run) []table.Piece {
 	c.Columns = append(c.Columns, table.Words("source"))
 	var notes []string
 	for i, cell := range cells {
-		c.Rows = append(c.Rows, table.Row{Cells: acceptanceCells(cell, found[i], positions)})
+		c.Rows = append(c.Rows, table.Row{Cells: acceptanceCells(cell, found[i], sometimes, positions)})
 		if found[i] != nil {
 			for _, line := range found[i].logLines {
 				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", text.Clean(cell.Variant), text.Clean(cell.Point),
@@ -150,10 +163,15 @@ func SpeculationParts(run *results.Run) []table.Piece {
 	}
 
 	c.Legend = []string{
-		"acceptance: accepted / drafted tokens; length: tokens per step of the large model, emitted / drafts, " +
+		"acceptance: accepted / drafted tokens; length: tokens per step that checked a draft, emitted / drafts, " +
 			"or 1 + accepted / drafts where emitted tokens are not counted; " +
 			"efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + " +
 			"drafts; all over the measured pass",
+	}
+
+	if sometimes {
+		c.Legend = append(c.Legend, "per step: output tokens per step of a request, those without a draft included: "+
+			"n-gram drafts, for one, are made in some steps only")
 	}
 
 	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return versus.ExtrapolationOf(c) != nil }) {
@@ -167,7 +185,7 @@ func SpeculationParts(run *results.Run) []table.Piece {
 	return []table.Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
 }
 
-func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Cell {
+func acceptanceCells(cell compare.Cell, a *acceptance, sometimes bool, positions int) []table.Cell {
 	cells := []table.Cell{{Text: grid.VariantName(cell)}, {Text: text.Clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
 	rate := table.Number(output, 1)
@@ -179,6 +197,9 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 		cells = append(cells, table.Cell{Text: "none"}, table.Cell{Text: table.Missing},
 			table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing},
 			table.Cell{Text: rate})
+		if sometimes {
+			positions++
+		}
 		for range positions {
 			cells = append(cells, table.Cell{Text: table.Missing})
 		}
@@ -196,6 +217,9 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 		table.Cell{Text: table.Number(a.length, studyDigits)}, table.Cell{Text: share(a.efficiency)},
 		table.Cell{Text: rate},
 	)
+	if sometimes {
+		cells = append(cells, table.Cell{Text: table.Number(a.perStep, studyDigits)})
+	}
 
 	for i := range positions {
 		text := table.Missing
