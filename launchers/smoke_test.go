@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -142,5 +145,35 @@ func TestSmokeKillsTheEngine(t *testing.T) {
 				t.Errorf("journal: %s, want %s", got, storyBad)
 			}
 		})
+	}
+}
+
+// TestAnswersAndTheirReason: where a start ends by what the server answers, and
+// its log says why, the failure has the log's class and both texts.
+func TestAnswersAndTheirReason(t *testing.T) {
+	t.Parallel()
+	kind, _ := engines.Lookup("llamacpp")
+	path := filepath.Join(t.TempDir(), "server.log")
+	log, err := serverlog.Open(path, kind, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+
+	s := &Server{log: log}
+	answer := results.Failf(results.FailHTTP, "POST /v1/completions: status 500, model name=m failed to load")
+	if got := s.withEvidence(answer); got != answer {
+		t.Errorf("with a silent log: %v, want the answer alone", got)
+	}
+
+	const line = "[41137] 0.00.065.273 E srv  llama_server: exiting due to model loading error\n"
+	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log.Read()
+	got := s.withEvidence(answer)
+	if got.Class != results.FailModel || !strings.Contains(got.Message, "exiting due to model loading error") ||
+		!strings.Contains(got.Message, "; POST /v1/completions: status 500") {
+		t.Errorf("withEvidence() = %v, want %s with the line and the answer", got, results.FailModel)
 	}
 }

@@ -283,6 +283,32 @@ func TestSimulatorRefusesUnknownOptions(t *testing.T) {
 	}
 }
 
+// TestEmbeddings: a server that answers with numbers is refused before it is
+// started.
+func TestEmbeddings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind    string
+		arg     recipe.Arg
+		refused bool
+	}{
+		{"vllm", recipe.Arg{Name: "runner", Value: "pooling"}, true},
+		{"vllm", recipe.Arg{Name: "--runner", Value: "generate"}, false},
+		{"vllm", recipe.Arg{Name: "task", Value: "embed"}, true},
+		{"vllm", recipe.Arg{Name: "task", Value: "generate"}, false},
+		{"vllm", recipe.Arg{Name: "convert", Value: "classify"}, true},
+		{"vllm", recipe.Arg{Name: "convert", Value: []any{"x"}}, false},
+		{"sglang", recipe.Arg{Name: "is_embedding", Value: true}, true},
+		{"sglang", recipe.Arg{Name: "is-embedding", Value: false}, false},
+	} {
+		kind, _ := Lookup(c.kind)
+		_, err := kind.Command(recipe.Spec{Binary: []string{"x"}, Model: "m", Args: []recipe.Arg{c.arg}})
+		if refused := err != nil && strings.Contains(err.Error(), "generates no tokens"); refused != c.refused {
+			t.Errorf("%s with %s: %v: error %v, want it refused: %t", c.kind, c.arg.Name, c.arg.Value, err, c.refused)
+		}
+	}
+}
+
 func TestLlamaServerForms(t *testing.T) {
 	t.Parallel()
 	kind, _ := Lookup("llamacpp")

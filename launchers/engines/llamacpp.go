@@ -87,7 +87,7 @@ func llamacppKind() Kind {
 func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	spelling := llamaSpelling()
 	router := s.Model == "" && llamaRouter(s.Args)
-	if err := generates(s.Args); err != nil {
+	if err := generates(spelling, s.Args, map[string][]any{"embedding": {true}, "rerank": {true}}); err != nil {
 		return recipe.Command{}, err
 	}
 	if router && s.ServedName == "" {
@@ -339,18 +339,6 @@ func splitContext(spec recipe.Spec, version Version) []Conflict {
 func llamaRouter(args []recipe.Arg) bool {
 	s := llamaSpelling()
 	return s.Has(args, "models-dir") || s.Has(args, "models-preset")
-}
-
-// generates refuses a server that answers with numbers instead of tokens.
-func generates(args []recipe.Arg) error {
-	s := llamaSpelling()
-	for _, name := range []string{"embedding", "rerank"} {
-		if on, _ := s.Find(args, name); on == true {
-			return fmt.Errorf("args: %s: such a server generates no tokens, and generation is what bench measures: "+
-				"remove it", name)
-		}
-	}
-	return nil
 }
 
 // llamaSimArgs are the arguments that the simulator acts on.

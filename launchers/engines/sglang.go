@@ -69,6 +69,9 @@ func SglangKind() Kind {
 // it is left out.
 func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 	spelling := sglangSpelling()
+	if err := generates(spelling, s.Args, map[string][]any{"is-embedding": {true}}); err != nil {
+		return recipe.Command{}, err
+	}
 	options, err := spelling.Across(s.Span, "nnodes", "node-rank", "dist-init-addr", "nccl-init-addr").Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err

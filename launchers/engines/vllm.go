@@ -94,6 +94,9 @@ func vllmProtocol() Kind {
 // versions has), except that disable-... and no-... are left out: leave other
 // switches of old versions out with null.
 func vllmCommand(s recipe.Spec) (recipe.Command, error) {
+	if err := generates(vllmSpelling(), s.Args, vllmPooling()); err != nil {
+		return recipe.Command{}, err
+	}
 	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port",
 		"headless").Render(s.Args)
 	if err != nil {
@@ -134,6 +137,15 @@ func vllmProgram(s recipe.Spec) []string {
 		argv = append(argv, "serve")
 	}
 	return append(argv, s.Model)
+}
+
+// vllmPooling are the arguments with which it answers with numbers.
+func vllmPooling() map[string][]any {
+	return map[string][]any{
+		"runner":  {"pooling"},
+		"convert": {"embed", "classify", "reward"},
+		"task":    {"embed", "embedding", "classify", "score", "reward", "pooling", "encode", "plugin"},
+	}
 }
 
 // vllmPrivate gives a start a folder for its sockets, and each of several replicas

@@ -110,6 +110,7 @@ func (t *tokenStage) try(ctx context.Context) Step {
 		return Step{Final: failure}
 	}
 	refused := a.Err == nil && a.Status == http.StatusInternalServerError && t.endpoint.LoadsLate() ||
+		a.Err == nil && a.Status == http.StatusNotImplemented ||
 		a.Err == nil && a.Status/100 == 4 && a.Status != http.StatusTooManyRequests &&
 			a.Status != http.StatusRequestTimeout
 	if !refused {
@@ -125,11 +126,17 @@ func (t *tokenStage) try(ctx context.Context) Step {
 		t.path, t.first = endpoint.OllamaPath, a
 		return Step{Answer: a.String()}
 	}
-	if t.path == endpoint.OllamaPath && a.Status == http.StatusNotFound {
+	nowhere := t.path == endpoint.OllamaPath && a.Status == http.StatusNotFound
+	if nowhere {
 		a = t.first // it is no Ollama either: what it said of the usual path tells more
 	}
 	if t.strikes++; t.strikes >= MaxStrikes {
-		return Step{Final: a.Failure()}
+		failure := a.Failure()
+		if nowhere {
+			failure.Message += "; so do all paths that generate text: check base-url: and the model's name; a server " +
+				"of embeddings cannot be measured"
+		}
+		return Step{Final: failure}
 	}
 
 	return Step{Answer: a.String()}

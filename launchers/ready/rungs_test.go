@@ -97,6 +97,32 @@ func TestLadder(t *testing.T) {
 		"Ollama's own API": {
 			"external", map[string]string{"POST /api/generate": `{"model":"m","response":"a","done":false}`}, "", "",
 		},
+		"vLLM of embeddings": {
+			"vllm",
+			map[string]string{
+				"GET /v1/models":            list,
+				"POST /v1/completions":      `404 {"detail":"Not Found"}`,
+				"POST /v1/chat/completions": `404 {"detail":"Not Found"}`,
+			},
+			results.FailHTTP, "a server of embeddings cannot be measured",
+		},
+		"llama-server of embeddings": {
+			"llamacpp",
+			map[string]string{
+				"GET /v1/models":       list,
+				"POST /v1/completions": `501 {"error":{"code":501,"message":"This server does not support completions."}}`,
+			},
+			results.FailHTTP, "does not support completions",
+		},
+		"a router cannot load its model": {
+			"llamacpp",
+			map[string]string{
+				"GET /v1/models": `{"data":[{"id":"m","status":{"value":"unloaded"}}]}`,
+				"POST /v1/completions": `500 {"error":{"code":500,"message":"model name=m failed to load",` +
+					`"type":"server_error"}}`,
+			},
+			results.FailHTTP, "model name=m failed to load",
+		},
 		"Ollama cannot load its model": {
 			"ollama",
 			map[string]string{
