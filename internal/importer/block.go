@@ -2,7 +2,6 @@ package importer
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/results"
@@ -109,33 +108,4 @@ func generationBy(args [][2]string) results.Generation {
 		}
 	}
 	return ""
-}
-
-// draftingIn reads the line in which vLLM before V1 tells of speculative
-// decoding; nil: it is none.
-func draftingIn(text string) *results.Drafting {
-	if !strings.Contains(text, "Draft acceptance") {
-		return nil
-	}
-
-	m := draftLine.FindStringSubmatch(text)
-	if m == nil {
-		return nil
-	}
-
-	v := make([]float64, len(m))
-	for i := 1; i < len(m); i++ {
-		var err error
-		if v[i], err = strconv.ParseFloat(m[i], 64); err != nil {
-			return nil
-		}
-	}
-
-	d := &results.Drafting{
-		Source: results.DraftsByLog, Tokens: new(int(v[1])), AcceptedTokens: &v[2], DraftTokens: &v[3],
-		EmittedTokens: &v[4], LogLines: []string{text},
-	}
-
-	d.Derive()
-	return d
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/commands"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -109,6 +110,12 @@ func (e *entry) finish() {
 	}
 	if e.peak != nil {
 		f.PeakConcurrent = *e.peak
+	}
+
+	if e.factor > 1 {
+		e.divide()
+	} else {
+		e.findFactor()
 	}
 
 	f.Asked = max(a.NumPrompts, f.Completed+f.Failed)
@@ -219,6 +226,7 @@ func (e *entry) step(sets []Setting) Step {
 	}
 
 	e.judge(r)
+	e.extrapolate(r)
 	return Step{Result: r, Records: e.records, Notes: e.notes, Model: e.model}
 }
 
@@ -280,8 +288,9 @@ func (e *entry) serverOf(sets []Setting) results.Server {
 		Life: e.ref.ID, Argv: e.argv, Env: e.env, Model: e.model, Speculation: e.drafting,
 		Simulated: e.simulated,
 	}
+	s.Launcher = e.engine
 	if len(e.argv) > 0 {
-		s.Launcher = launcherOf(e.argv)
+		s.Launcher = commands.Launcher(e.argv)
 	}
 	if len(e.rows) > 0 {
 		s.Launcher, s.Version = "llama-bench", e.buildOfRows()

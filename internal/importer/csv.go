@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
@@ -152,6 +153,9 @@ func fromRow(name string, heads, cells []string, line int, meaning plain.Commas)
 			e.state(head, text, line, head)
 		case head == "verdict":
 			e.verdict = results.Verdict(text)
+			e.state(head, text, line, head)
+		case head == "extrapolated_factor":
+			e.factor, _ = strconv.Atoi(text) // 0, as where the cell is empty, for what is no number
 			e.state(head, text, line, head)
 		case head == "simulated":
 			e.simulated = text == "true"

@@ -38,6 +38,8 @@ type entry struct {
 	verdict        results.Verdict // "": not told
 	commas         plain.Commas    // what they mean in the file
 	simulated      bool
+	engine         string // kind of server, as headings or columns name it; "": not told
+	factor         int    // replicas that the figures are to stand for; 0 or 1: those that ran
 
 	records  []results.Record
 	warnings []results.Warning

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/internal/importer/commands"
 	"github.com/benchrig/bench/internal/importer/plain"
 )
 
@@ -155,10 +156,10 @@ func FuzzCommand(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, ok := commandIn(text); ok && len(c.argv) == 0 {
+		if c, ok := commands.In(text); ok && len(c.Argv) == 0 {
 			t.Error("a command without a program")
 		}
-		for _, pair := range namespace(text) {
+		for _, pair := range commands.Namespace(text) {
 			if strings.Contains(pair[0], "=") {
 				t.Errorf("name %q", pair[0])
 			}

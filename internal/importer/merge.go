@@ -112,6 +112,9 @@ func (e *entry) absorb(other *entry) {
 	if e.model == "" {
 		e.model = other.model
 	}
+	if e.engine == "" {
+		e.engine = other.engine
+	}
 	e.simulated = e.simulated || other.simulated
 }
 

@@ -35,6 +35,7 @@ func newNamer(o Options) (*namer, error) {
 // differs between them otherwise becomes part of the name of the variant, or of
 // the point where it is a setting of the load.
 func (n *namer) name(all []*entry) {
+	shareEngines(all)
 	for _, e := range all {
 		for _, s := range n.o.Sets {
 			e.assume(s)

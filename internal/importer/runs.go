@@ -54,6 +54,7 @@ func (i *Imported) Runs(n Naming, o Options) []Run {
 				run.add(s)
 			}
 		}
+		run.Manifest.Tables = tablesFor(run)
 		all = append(all, run)
 	}
 
@@ -113,6 +114,38 @@ func (r *Run) add(s Step) {
 	}
 
 	r.Steps = append(r.Steps, s)
+}
+
+// tablesFor are the tables beside the usual one that show what was imported:
+// its repeats, drafts, sizes and engines.
+func tablesFor(r Run) []string {
+	var repeats, drafts bool
+	var launchers []string
+	for _, s := range r.Steps {
+		server := s.Result.Servers
+		repeats = repeats || s.Result.Step.Repeat > 1
+		drafts = drafts || len(server) > 0 && server[0].Speculation != nil
+		if len(server) > 0 && server[0].Launcher != "" && !slices.Contains(launchers, server[0].Launcher) {
+			launchers = append(launchers, server[0].Launcher)
+		}
+	}
+
+	var tables []string
+	for _, t := range []struct {
+		name string
+		is   bool
+	}{
+		{"repeats", repeats && r.Manifest.Method == results.MethodServing},
+		{"speculation", drafts},
+		{"sizes", len(r.Manifest.Sizes) > 0},
+		{"backends", len(launchers) > 1},
+	} {
+		if t.is {
+			tables = append(tables, t.name)
+		}
+	}
+
+	return tables
 }
 
 var counted = regexp.MustCompile(`^(\d{1,3})\s*x\s*(.+)$`)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/commands"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
@@ -148,8 +149,11 @@ func (s *scanner) cell(e *entry, head, text string, line int) {
 		e.put(target{name: "max_concurrency", scale: 1}, true, head, text, line)
 	case "model", "model/quant", "backend", "engine", "variant", "config", "configuration", "name":
 		e.variant = strings.TrimSpace(e.variant + " " + plain.Cell(text))
-		if lower == "model" {
+		switch lower {
+		case "model":
 			e.model = plain.Cell(text)
+		case "backend", "engine":
+			e.engine = commands.EngineNamed(plain.Cell(text))
 		}
 		e.state(head, text, line, "variant")
 	default:

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/commands"
+	"github.com/benchrig/bench/internal/importer/drafts"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
@@ -32,13 +34,14 @@ type scanner struct {
 
 // nearby is what stands before a result and belongs to it.
 type nearby struct {
-	server   *command
-	client   *command
+	server   *commands.Command
+	client   *commands.Command
 	args     [][2]string // of the client
 	argsLine int
 	settings []textLine // "Maximum request concurrency: 16"
 	params   map[string]string
 	drafting *results.Drafting
+	stages   string // line of a log about the time that the stages of drafting take
 	notes    []string
 
 	simulated bool // the line above the block says so
@@ -50,7 +53,6 @@ var (
 	concurrency = regexp.MustCompile(`(?:^|[\s(-])c\s?=\s?(\d+)\)?$`)
 	flagComment = regexp.MustCompile(`^(?:--)?([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\s*[=: ]\s*(\d+(?:\.\d+)?)\b`)
 	listMark    = regexp.MustCompile(`^\s*(?:[*+>-]\s+)*`)
-	draftLine   = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System efficiency: [\d.]+, Number of speculative tokens: (\d+), Number of accepted tokens: (\d+), Number of draft tokens: (\d+), Number of emitted tokens: (\d+)`)
 )
 
 // fromText reads a log, a README, the output of a terminal.
@@ -145,7 +147,7 @@ func (s *scanner) line(l textLine) {
 	case strings.HasPrefix(raw, "|"):
 		s.table()
 	case strings.Contains(raw, "Namespace("):
-		s.before.args, s.before.argsLine = namespace(raw), l.no
+		s.before.args, s.before.argsLine = commands.Namespace(raw), l.no
 		s.keep(l, results.LineCommand)
 	case s.command(l, text):
 	case raw[0] == '{' && s.json(l, raw):
@@ -207,7 +209,7 @@ func (s *scanner) command(l textLine, text string) bool {
 		whole = strings.TrimSuffix(strings.TrimSpace(whole), `\`) + " " + strings.TrimSpace(s.lines[end].text)
 	}
 
-	c, ok := commandIn(whole)
+	c, ok := commands.In(whole)
 	if !ok {
 		return false
 	}
@@ -217,8 +219,11 @@ func (s *scanner) command(l textLine, text string) bool {
 	}
 
 	s.at = end
-	if c.client {
-		s.before.client, s.before.args, s.before.argsLine = &c, c.flags(), l.no
+	if c.Client {
+		s.before.client, s.before.args, s.before.argsLine = &c, c.Flags(), l.no
+		if !c.Bench {
+			s.carried = nearby{args: s.before.args, argsLine: l.no}
+		}
 	} else {
 		s.before.server = &c
 	}
@@ -257,8 +262,11 @@ func (s *scanner) note(l textLine, text string) {
 		}
 	}
 
-	if d := draftingIn(text); d != nil {
+	if d := drafts.In(text); d != nil {
 		s.before.drafting = d
+	}
+	if drafts.IsStageTimes(text) {
+		s.before.stages = text
 	}
 
 	kind := results.LineNote
@@ -320,7 +328,7 @@ func (s *scanner) found(e *entry) {
 
 	if b.args != nil {
 		e.settle(b.args, b.argsLine)
-		if b.client == nil || !b.client.bench {
+		if b.client == nil || !b.client.Bench {
 			s.carried = b
 		}
 	} else if s.carried.args != nil && e.table == 0 && e.rows == nil && e.own == nil {
@@ -328,13 +336,16 @@ func (s *scanner) found(e *entry) {
 	}
 
 	if b.server != nil {
-		e.argv, e.env = b.server.argv, b.server.env
+		e.argv, e.env = b.server.Argv, b.server.Env
 	}
-	if b.client != nil && b.client.bench {
-		e.argv, e.env = b.client.argv, b.client.env
+	if b.client != nil && b.client.Bench {
+		e.argv, e.env = b.client.Argv, b.client.Env
 	}
 
 	e.drafting, e.simulated = b.drafting, e.simulated || b.simulated || s.simulated
+	if b.drafting != nil && b.stages != "" {
+		e.drafting.LogLines = append(e.drafting.LogLines, b.stages)
+	}
 	e.notes = append(e.notes, b.notes...)
 	if e.variant == "" {
 		e.variant = s.title

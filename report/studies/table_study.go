@@ -284,5 +284,5 @@ func backendOf(c compare.Cell) string {
 
 	name := r.Servers[0].Launcher
 	kind, _ := engines.Lookup(name)
-	return cmp.Or(kind.Title, text.Clean(name))
+	return cmp.Or(kind.Title, text.Clean(name), table.Missing)
 }
