@@ -142,11 +142,11 @@ func TestServerOverNodes(t *testing.T) {
 // A hurry that comes while a node is swept ends the wait for its memory.
 func TestHurryReachesNodes(t *testing.T) {
 	t.Parallel()
-	const patience = 10 * time.Minute
+	const limit = 10 * time.Minute
 	b, nodes := overNodes(t, engines.SglangKind(), fakeengine.Span{})
 	nodes.cleaner = cleanup.Cleaner{
 		GPUs: fakeMemory{used: func() int64 { return 3 * giga }}, GPUBytes: map[string]int64{"gpu-0": 80 * giga},
-		VRAM: vram.Policy{Timeout: patience},
+		VRAM: vram.Policy{Timeout: limit},
 	}
 	server := b.launch(t)
 	var once sync.Once
@@ -158,9 +158,9 @@ func TestHurryReachesNodes(t *testing.T) {
 	}
 	began := time.Now()
 	proof, err := server.Stop(t.Context())
-	if took := time.Since(began); err != nil || !proof.Clean() || took > patience/2 {
+	if took := time.Since(began); err != nil || !proof.Clean() || took > limit/2 {
 		t.Errorf("Stop() = %+v, %v after %v, want the first sweep to give up long before %v", proof, err,
-			took, patience)
+			took, limit)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestWorkerDies(t *testing.T) {
 			}
 			select {
 			case <-server.Done():
-			case <-time.After(30 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("Done() is not closed after the worker died")
 			}
 			failure := server.Failure()

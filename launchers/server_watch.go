@@ -262,7 +262,12 @@ func (s *Server) patience() time.Duration { return cmp.Or(s.ownEnd, ownEndTime) 
 // awaitOwnEnd lets a start that has logged a fatal line end by itself, so that
 // its exit code is its own: a signal at that time hangs some engines.
 func (s *Server) awaitOwnEnd() {
+	s.log.Read() // what it has said since the last look
+
 	s.mu.Lock()
+	if s.fatalAt.IsZero() && s.log.FatalLine() != nil {
+		s.fatalAt = time.Now()
+	}
 	serves, seen := s.ready, s.fatalAt
 	s.mu.Unlock()
 	if serves || seen.IsZero() {

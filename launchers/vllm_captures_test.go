@@ -170,8 +170,8 @@ func playGoodStart(t *testing.T, name string, want goodStart) {
 	request(server)
 	select {
 	case <-server.Done():
-	case <-time.After(20 * time.Second):
-		t.Fatal("Done() is open 20 s after the server's end")
+	case <-time.After(patience):
+		t.Fatal("Done() is open long after the server's end")
 	}
 	class := results.FailEngineDied
 	if want.says == "" {

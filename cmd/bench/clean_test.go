@@ -113,7 +113,7 @@ func stubborn(t *testing.T, cookie string) *process.Process {
 		p.KillNow()
 		_, _ = p.Stop(t.Context(), 0)
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if text, _ := os.ReadFile(log); strings.Contains(string(text), "up") {
 			return p
 		}

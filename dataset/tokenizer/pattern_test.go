@@ -23,7 +23,7 @@ func TestHostilePattern(t *testing.T) {
 	if !strings.HasPrefix(err.Error(), words) || len(err.Error()) > 200 {
 		t.Errorf("error %.300q, want %q", err, words)
 	}
-	if took := time.Since(start); took > 4*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("given up after %v", took)
 	}
 	if re, err = newRegex("a+b"); err != nil || re.re.MatchTimeout != matchLimit {

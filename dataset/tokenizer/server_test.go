@@ -56,7 +56,7 @@ func startLlama(t *testing.T, model []byte) (*llamaServer, string) {
 
 func (s *llamaServer) wait() {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.address+"/health", nil)
@@ -68,7 +68,7 @@ func (s *llamaServer) wait() {
 		}
 		select {
 		case <-ctx.Done():
-			s.t.Fatal("the server did not become ready in 30 s")
+			s.t.Fatal("the server did not become ready in two minutes")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

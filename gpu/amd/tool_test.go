@@ -102,7 +102,7 @@ while :; do sleep 0.05; done`})
 		began := time.Now()
 		_, err := some.call(ctx, "metric")
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Minute {
 			t.Fatalf("call after %s: error %v, want %v", time.Since(began), err, context.DeadlineExceeded)
 		}
 	}
@@ -152,7 +152,7 @@ func TestToolInTheKernel(t *testing.T) {
 // eventually reads a file that another process is about to write.
 func eventually(t *testing.T, path string) string {
 	t.Helper()
-	for range 1000 {
+	for range 9000 {
 		if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
 			return string(data)
 		}

@@ -236,7 +236,7 @@ func TestSMIStream(t *testing.T) {
 		if i > 0 && (*a.PowerW <= *before.PowerW || !a.At.After(before.At)) {
 			t.Errorf("Read %d gave %v W of %v after %v W of %v", i, *a.PowerW, a.At, *before.PowerW, before.At)
 		}
-		if age := began.Sub(a.At); age > 250*time.Millisecond {
+		if age := began.Sub(a.At); age > 30*time.Second {
 			t.Errorf("Read %d gave a reading that is %v old", i, age)
 		}
 		before = a

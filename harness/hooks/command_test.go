@@ -101,40 +101,51 @@ func TestNothingOutlivesTheLimit(t *testing.T) {
 		want         string
 	}{
 		{
-			"hangs", "echo $$ > pid; echo waiting; sleep 300", 300 * time.Millisecond, false,
-			"killed after its time limit of 300ms: waiting",
+			"hangs", "echo $$ > pid; echo waiting; sleep 300", 3 * time.Second, false,
+			"killed after its time limit of 3s: waiting",
 		},
 		{
-			"ignores SIGTERM", "trap '' TERM; echo $$ > pid; sleep 300; sleep 300", 300 * time.Millisecond, false,
-			"killed after its time limit of 300ms",
+			"ignores SIGTERM", "trap '' TERM; echo $$ > pid; sleep 300; sleep 300", 3 * time.Second, false,
+			"killed after its time limit of 3s",
 		},
 		{
 			"child in a session of its own", "setsid sh -c 'echo $$ > pid; exec sleep 300' & sleep 300",
-			500 * time.Millisecond, false, "killed after its time limit of 500ms",
+			3 * time.Second, false, "killed after its time limit of 3s",
 		},
-		{"child left behind", "sleep 300 & echo $! > pid; echo done", 20 * time.Second, true, "done"},
+		{"child left behind", "sleep 300 & echo $! > pid; echo done", 3 * time.Minute, true, "done"},
 	} {
-		r := newRunner(t)
-		hook := sh(tc.script)
-		hook.Timeout = tc.limit
-		began := time.Now()
-		got := r.Run(t.Context(), hook, nil)
-		if got.OK != tc.ok || got.Message != tc.want {
-			t.Errorf("%s: Run = %+v, want ok %t and %q", tc.name, got, tc.ok, tc.want)
-		}
-		if took := time.Since(began); took > 12*time.Second {
-			t.Errorf("%s: took %s", tc.name, took)
-		}
-		if alive(t, filepath.Join(r.Dir, "pid")) {
-			t.Errorf("%s: the process still lives", tc.name)
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t)
+			hook := sh(tc.script)
+			hook.Timeout = tc.limit
+			began := time.Now()
+			got := r.Run(t.Context(), hook, nil)
+			if got.OK != tc.ok || got.Message != tc.want {
+				t.Errorf("Run() = %+v, want ok %t and %q", got, tc.ok, tc.want)
+			}
+			if took := time.Since(began); took > 2*time.Minute {
+				t.Errorf("took %s", took)
+			}
+			if alive(t, filepath.Join(r.Dir, "pid")) {
+				t.Error("the process still lives")
+			}
+		})
 	}
 }
 
 func TestInterrupt(t *testing.T) {
 	r := newRunner(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if text, _ := os.ReadFile(filepath.Join(r.Dir, "pid")); strings.HasSuffix(string(text), "\n") {
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	got := r.Run(ctx, sh("echo $$ > pid; sleep 300"), nil)
 	if got.OK || !strings.Contains(got.Message, "interrupted") || alive(t, filepath.Join(r.Dir, "pid")) {
 		t.Errorf("Run(interrupted) = %+v, want it ended", got)

@@ -63,7 +63,7 @@ func startServer(t *testing.T, o Options) string {
 
 func waitHealthy(t *testing.T, address string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, address+"/health", nil)
@@ -75,7 +75,7 @@ func waitHealthy(t *testing.T, address string) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatal("the server did not become ready in 30 s")
+			t.Fatal("the server did not become ready in two minutes")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -83,7 +83,7 @@ func waitHealthy(t *testing.T, address string) {
 
 func post(t *testing.T, url, body string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	request, _ := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")

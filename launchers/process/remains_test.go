@@ -41,13 +41,13 @@ func harnessMain() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(91)
 	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if text, _ := os.ReadFile(config.LogPath); strings.Contains(string(text), "children are up") {
 			_ = json.NewEncoder(os.Stdout).Encode(p.Info())
 			break
 		}
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(2 * time.Minute)
 	os.Exit(92)
 }
 

@@ -48,7 +48,7 @@ func TestLogFlood(t *testing.T) {
 	if match := log.FatalLine(); match == nil || match.kind.Class != results.FailOutOfMemory {
 		t.Errorf("fatal line after the flood = %+v, want the last one", match)
 	}
-	if log.skipped < size-maxBehind || took > 10*time.Second {
+	if log.skipped < size-maxBehind || took > 2*time.Minute {
 		t.Errorf("%d bytes skipped in %v, want at least %d soon", log.skipped, took, size-maxBehind)
 	}
 	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 64<<20 {

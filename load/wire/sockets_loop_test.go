@@ -185,7 +185,7 @@ func TestEventBeforeWork(t *testing.T) {
 	if _, err := io.WriteString(server, loadtest.Event(loadtest.Token)+loadtest.EndFrame); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		c.loop.mu.Lock()
 		awake := c.awake
 		c.loop.mu.Unlock()

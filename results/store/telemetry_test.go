@@ -89,7 +89,7 @@ func TestTelemetryOfAKilledRun(t *testing.T) {
 	}
 	plain := filepath.Join(dir, results.TelemetryName)
 	var data []byte
-	for deadline := time.Now().Add(5 * time.Second); bytes.Count(data, []byte("\n")) < 3; {
+	for deadline := time.Now().Add(time.Minute); bytes.Count(data, []byte("\n")) < 3; {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing was flushed: %q", data)
 		}
