@@ -41,7 +41,7 @@ func plain(c fakeengine.Config) func(engines.Kind) fakeengine.Config {
 func noModels(kind engines.Kind) bool { return kind.ModelsPath == "" }
 func noHealth(kind engines.Kind) bool { return kind.HealthPath == "" }
 
-func shortTimeout(s *recipe.Spec) { s.Ready.Timeout = 6 * time.Second }
+func shortTimeout(s *recipe.Spec) { s.Ready.Timeout = 10 * time.Second }
 
 // fatalSample is a line that a kind takes for fatal, with its class.
 func fatalSample(kind engines.Kind) (string, results.FailureClass) {
@@ -104,7 +104,7 @@ func stages() []stage {
 		{
 			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}),
 			change: func(s *recipe.Spec) {
-				s.Ready.Timeout, s.Ready.Stall = 2*time.Second, 1500*time.Millisecond
+				s.Ready.Timeout, s.Ready.Stall = 6*time.Second, 5*time.Second
 			},
 			want: results.FailReadyTimeout, says: "TCP connection",
 		},
@@ -124,7 +124,7 @@ func stages() []stage {
 		},
 		{
 			name: "never says the text waited for", engine: plain(fakeengine.Config{}), change: func(s *recipe.Spec) {
-				s.Ready.Timeout, s.Ready.Log = 4*time.Second, "fired up"
+				s.Ready.Timeout, s.Ready.Log = 10*time.Second, "fired up"
 			},
 			want: results.FailReadyTimeout, says: "fired up",
 		},
@@ -207,6 +207,9 @@ func TestConformanceFatalLine(t *testing.T) {
 				t.Parallel()
 				engine.Lines = []string{"\x1b[31mloading\x1b[0m", "\x1b[31m" + line + "\x1b[0m"}
 				b := prepare(t, kind, engine)
+				if engine.ExitAtOnce != nil {
+					b.ownEnd = patience
+				}
 				failure := b.refuse(t, class)
 				if !strings.Contains(failure.Message, line[:20]) || !slices.Contains(failure.LogTail, line) {
 					t.Errorf("failure = %q with tail %q, want the line %q in both", failure.Message,
@@ -427,7 +430,7 @@ func requests(s *Server) {
 
 // request sends one completion and does not care about its end.
 func request(s *Server) {
-	s.Ask(context.Background(), "POST", endpoint.CompletionsPath, map[string]any{"prompt": "x"}, time.Second)
+	s.Ask(context.Background(), "POST", endpoint.CompletionsPath, map[string]any{"prompt": "x"}, patience)
 }
 
 func kill(s *Server) { _ = syscall.Kill(s.Info().PID, syscall.SIGKILL) }

@@ -117,6 +117,7 @@ func TestCapturedLogs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := prepare(t, vllm(t), fakeengine.Config{LogFile: vllmCaptures + name + ".log", ExitAtOnce: &want.code})
+			b.ownEnd = patience
 			failure := b.refuse(t, want.class)
 			if !strings.Contains(failure.Message, want.says) || failure.ExitCode == nil ||
 				*failure.ExitCode != want.code {
