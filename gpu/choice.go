@@ -73,21 +73,12 @@ func kindsOf(vendor string) []samplerKind {
 // trialLimit bounds the reading by which a sampler shows that it works.
 const trialLimit = 20 * time.Second
 
-// Samplers opens what reads the GPUs of the machine: for each vendor the cheapest
+// Samplers opens what reads the GPUs of a machine: for each vendor the cheapest
 // way that works, or, if force is neither "" nor "auto", the one of that
 // name. Each has given a reading. Notes say what was tried without success
 // and what a reading lacks. A forced sampler that does not work is an error;
 // a machine without GPUs has no samplers and no error. The caller closes them.
-func Samplers(ctx context.Context, options device.Options, force string) ([]device.Sampler, []string, error) {
-	machine, err := Detect(ctx, options)
-	if err != nil {
-		return nil, nil, err
-	}
-	return SamplersOf(ctx, options, machine, force)
-}
-
-// SamplersOf is Samplers for a machine whose inventory is known.
-func SamplersOf(
+func Samplers(
 	ctx context.Context, options device.Options, machine Inventory, force string,
 ) ([]device.Sampler, []string, error) {
 	if force != "" && force != "auto" {

@@ -133,7 +133,7 @@ func TestForcedSampler(t *testing.T) {
 		}},
 	}
 	for _, test := range tests {
-		samplers, _, err := Samplers(t.Context(), device.Options{Root: machine, RunTool: test.run}, test.force)
+		samplers, _, err := foundSamplers(t.Context(), device.Options{Root: machine, RunTool: test.run}, test.force)
 		if err == nil || samplers != nil {
 			t.Errorf("Samplers(%q) = %v, %v, want an error", test.force, samplers, err)
 			continue
@@ -147,7 +147,7 @@ func TestForcedSampler(t *testing.T) {
 }
 
 func TestSamplersOfBoxes(t *testing.T) {
-	none, notes, err := Samplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}, "auto")
+	none, notes, err := foundSamplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}, "auto")
 	if err != nil || len(none) != 0 || len(notes) != 0 {
 		t.Errorf("Samplers of a box without GPUs = %v, %q, %v, want none", none, notes, err)
 	}
@@ -161,7 +161,7 @@ func TestSamplersOfBoxes(t *testing.T) {
 		}
 		return nil, errors.New("exit status 2")
 	}
-	samplers, notes, err := Samplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: run}, "")
+	samplers, notes, err := foundSamplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: run}, "")
 	if err != nil || len(samplers) != 1 || samplers[0].Name() != "nvidia-smi" {
 		t.Fatalf("Samplers = %v, %q, %v, want nvidia-smi", samplers, notes, err)
 	}
@@ -178,4 +178,13 @@ func TestSamplerNames(t *testing.T) {
 		want) {
 		t.Errorf("SamplerNames() = %q, want %q", got, want)
 	}
+}
+
+// foundSamplers opens the samplers of the GPUs that a machine is found to have.
+func foundSamplers(ctx context.Context, options device.Options, force string) ([]device.Sampler, []string, error) {
+	machine, err := Detect(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return Samplers(ctx, options, machine, force)
 }

@@ -289,7 +289,7 @@ func TestRecorderCost(t *testing.T) {
 // Recording a server with eight GPUs ten times a second takes less than a
 // hundredth of a core; the bound leaves room for the race detector.
 func TestRecorderCostOfServer(t *testing.T) {
-	samplers, _, err := Samplers(t.Context(), device.Options{
+	samplers, _, err := foundSamplers(t.Context(), device.Options{
 		Root:    fakegpu.Server(t, 8).Root(),
 		RunTool: fakegpu.NoTool,
 	}, "sysfs")

@@ -87,8 +87,8 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 	}
 
 	m.outlook(planned, &a.Step, true)
-	m.Live.BeginLife(a.StepRef, 0, id, 1)
-	m.Live.BeginStep(a.StepRef, 0)
+	m.live.BeginLife(a.StepRef, 0, id, 1)
+	m.live.BeginStep(a.StepRef, 0)
 
 	result := m.steps.newResult(a)
 	if err := m.benchmark(ctx, planned, id, a, result); err != nil {
@@ -104,7 +104,7 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id string, a attempt,
 	result *results.Result,
 ) error {
-	skippable, leave := m.Control.skippable(ctx, "step "+a.ID)
+	skippable, leave := m.control.skippable(ctx, "step "+a.ID)
 	defer leave()
 
 	stepCtx, cancel := m.steps.within(skippable, nil, a)
@@ -157,7 +157,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b *asServer,
 	watch []step.Observer,
 ) *results.Failure {
-	kind, specs, problem, err := plan.Recipes(m.Scenario, m.Scenario.Variants[life.VariantIndex], m.Machine)
+	kind, specs, problem, err := plan.Recipes(m.scenario, m.scenario.Variants[life.VariantIndex], m.machine)
 	switch {
 	case err != nil:
 		return results.Failf(results.FailBadRecipe, "%v", err)
@@ -170,16 +170,16 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 	}
 
 	spec := specs[0]
-	spec.Life, spec.Cookie = id, m.Cookie
-	spec.LogPath = filepath.Join(m.Folder.LifeDir(id), store.ServerLogName(0))
-	spec.Ready = recipe.Ready{Stall: m.Scenario.Watchdog.Stall}
-	m.Live.Enter(results.LiveMeasuring, 0, "the program runs to its end")
+	spec.Life, spec.Cookie = id, m.cookie
+	spec.LogPath = filepath.Join(m.folder.LifeDir(id), store.ServerLogName(0))
+	spec.Ready = recipe.Ready{Stall: m.scenario.Watchdog.Stall}
+	m.live.Enter(results.LiveMeasuring, 0, "the program runs to its end")
 	zero := time.Now()
 	for _, o := range watch {
 		o.Begin(ctx, zero)
 	}
 
-	program, err := m.Programs.Start(ctx, kind, spec)
+	program, err := m.programs.Start(ctx, kind, spec)
 	if err != nil {
 		failure := results.AsFailure(err, results.FailBadRecipe)
 		if failure.Class == results.FailNoProof {
@@ -200,7 +200,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 // readRows reads what the program printed, up to its end whatever that was, and
 // tells the journal of each test.
 func (m benchProgram) readRows(a attempt, id string, b *asServer, result *results.Result) error {
-	log, err := m.Folder.OpenServerLog(id, 0)
+	log, err := m.folder.OpenServerLog(id, 0)
 	if err != nil {
 		return nil //nolint:nilerr // it ended before it printed anything
 	}

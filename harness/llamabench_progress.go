@@ -52,7 +52,7 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 // testsFrom are the tests that the program of a life has printed so far, but for
 // the first few.
 func (m benchProgram) testsFrom(id string, first int) []results.LlamaBenchRow {
-	log, err := m.Folder.OpenServerLog(id, 0)
+	log, err := m.folder.OpenServerLog(id, 0)
 	if err != nil {
 		return nil // it has not printed anything
 	}

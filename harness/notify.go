@@ -27,9 +27,11 @@ type Notifier interface {
 // notifications tells whom the scenario names of a run's first failure and of
 // its end.
 type notifications struct {
-	run    *run
-	began  time.Time
-	failed bool // the first failure was told
+	run      *run
+	notifier Notifier // nil: nobody is notified
+	runID    string
+	began    time.Time
+	failed   bool // the first failure was reported
 }
 
 // failure tells of the first step that failed for good.
@@ -93,24 +95,24 @@ func (n *notifications) best() []string {
 
 func (n *notifications) message(event string) hooks.Message {
 	host, _ := os.Hostname() // "" where the system does not know
-	dir := n.run.Folder.Dir()
+	dir := n.run.folder.Dir()
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
 	o := n.run.ledger.outcome
 	return hooks.Message{
-		Event: event, Scenario: n.run.Scenario.Name, Run: n.run.RunID, Host: host, Folder: dir,
+		Event: event, Scenario: n.run.scenario.Name, Run: n.runID, Host: host, Folder: dir,
 		OK: o.OK, Suspect: o.Suspect, Failed: o.Failed, NotRun: o.NotRun,
-		Planned: len(n.run.Plan.Refs()) - o.NotNeeded, TookS: time.Since(n.began).Seconds(),
+		Planned: len(n.run.plan.Refs()) - o.NotNeeded, TookS: time.Since(n.began).Seconds(),
 	}
 }
 
 func (n *notifications) send(ctx context.Context, m hooks.Message) {
-	for _, to := range n.run.Scenario.Notify {
-		if n.run.Notifier == nil || !slices.Contains(to.On, m.Event) {
+	for _, to := range n.run.scenario.Notify {
+		if n.notifier == nil || !slices.Contains(to.On, m.Event) {
 			continue
 		}
-		record := n.run.Notifier.Notify(ctx, to, m)
+		record := n.notifier.Notify(ctx, to, m)
 		// a notification fails nothing
 		_ = n.run.record.appendEvent(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record})
 		n.run.observeHook(status.Update{Kind: status.HookRan, Hook: &record})

@@ -205,15 +205,15 @@ func (r *Resume) Kept() Outcome {
 func (n *run) resumePending(steps []plan.Step) []attempt {
 	var pending []attempt
 	for _, step := range steps {
-		if n.Resume == nil {
+		if n.resume == nil {
 			pending = append(pending, attempt{Step: step})
 			continue
 		}
-		if _, kept := n.Resume.kept[step.ID]; kept {
+		if _, kept := n.resume.kept[step.ID]; kept {
 			continue
 		}
-		earlier := slices.Clone(n.Resume.earlier[step.ID])
-		step.Attempt = n.Resume.begun[step.ID] + 1
+		earlier := slices.Clone(n.resume.earlier[step.ID])
+		step.Attempt = n.resume.begun[step.ID] + 1
 		pending = append(pending, attempt{Step: step, earlier: earlier})
 	}
 	return pending

@@ -36,7 +36,7 @@ func retriesLeft(sc *scenarios.Scenario, failed []results.FailureClass, why resu
 // mayRetry says whether a step or launch of a variant that failed for why is
 // tried again, now.
 func (n *run) mayRetry(ctx context.Context, variant int, failed []results.FailureClass, why results.FailureClass) bool {
-	return n.blocked(ctx, variant) == nil && retriesLeft(n.Scenario, failed, why)
+	return n.blocked(ctx, variant) == nil && retriesLeft(n.scenario, failed, why)
 }
 
 // needsRestart says whether the servers of a step that failed so may not serve

@@ -15,13 +15,23 @@ import (
 	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
 // run schedules the lives and steps of a plan. What it schedules has owners of
 // its own: servers, steps, records, hooks, telemetry.
 type run struct {
-	*Runner
+	scenario *scenarios.Scenario
+	plan     *plan.Plan
+	machine  plan.Machine
+	folder   *store.Folder
+	programs Programs
+	cookie   string
+	resume   *Resume
+	live     *status.Live
+	control  *Control
+	watch    func(status.Update) // nil: nobody watches
 
 	halted   halt
 	skipped  map[int]*results.Failure          // variants given up, with the reason
@@ -49,8 +59,9 @@ type method interface {
 
 func newRun(r *Runner) *run {
 	n := &run{
-		Runner: r, ledger: newLedger(r.Plan, r.Resume),
-		skipped: skippedVariants(r), launches: map[string][]results.FailureClass{},
+		scenario: r.Scenario, plan: r.Plan, machine: r.Machine, folder: r.Folder, programs: r.Programs,
+		cookie: r.Cookie, resume: r.Resume, live: r.Live, control: r.Control, watch: r.Observe,
+		ledger: newLedger(r.Plan, r.Resume), skipped: skippedVariants(r), launches: map[string][]results.FailureClass{},
 	}
 
 	n.decider = &decider{scenario: r.Scenario, ledger: n.ledger}
@@ -61,7 +72,7 @@ func newRun(r *Runner) *run {
 		Journal: n.record.appendEvent, Observe: n.observeHook,
 	}
 
-	n.notify = &notifications{run: n, began: time.Now()}
+	n.notify = &notifications{run: n, notifier: r.Notifier, runID: r.RunID, began: time.Now()}
 	n.engines = newEngineBook(n.record.appendEvent, r.Resume)
 	n.monitor = &telemetry.Monitor{
 		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Machine: r.Machine, Live: r.Live,
@@ -79,30 +90,30 @@ func newRun(r *Runner) *run {
 	}
 
 	n.disk = newDisk(r, n.starter.CapLogs)
-	n.steps = n.newStepRunner()
+	n.steps = n.newStepRunner(r)
 	n.method = n.newMethod()
 	return n
 }
 
-func (n *run) newStepRunner() *stepRunner {
+func (n *run) newStepRunner(r *Runner) *stepRunner {
 	return &stepRunner{
-		scenario: n.Scenario, machine: n.Machine, folder: n.Folder, live: n.Live, control: n.Control,
+		scenario: r.Scenario, machine: r.Machine, folder: r.Folder, live: r.Live, control: r.Control,
 		blank: results.Result{
-			Format: results.FormatVersion, Bench: n.Version, Scenario: n.Scenario.Name, Run: n.RunID, Node: n.Node,
-			Warnings: slices.Clip(n.Doubts), // each result appends to a copy
+			Format: results.FormatVersion, Bench: r.Version, Scenario: r.Scenario.Name, Run: r.RunID, Node: r.Node,
+			Warnings: slices.Clip(r.Doubts), // each result appends to a copy
 		},
 		journal: n.record.appendEvent, observe: n.observeStep, halt: n.halt,
 		hooks: n.hooks, monitor: n.monitor, engines: n.engines,
 		preparer: &step.Preparer{
-			Driver: n.Driver, Client: n.Scenario.Client, Limits: n.Scenario.Watchdog, RunID: n.RunID, Folder: n.Folder,
-			Frozen: n.Plan.FrozenPrompts, Live: n.Live, Observe: n.observeStep,
+			Driver: r.Driver, Client: r.Scenario.Client, Limits: r.Scenario.Watchdog, RunID: r.RunID, Folder: r.Folder,
+			Frozen: r.Plan.FrozenPrompts, Live: r.Live, Observe: n.observeStep,
 		},
 	}
 }
 
 // newMethod is the scenario's way to measure a step.
 func (n *run) newMethod() method {
-	switch n.Scenario.Method {
+	switch n.scenario.Method {
 	case scenarios.SQZB:
 		return twoPasses{n}
 	case scenarios.LlamaBench:
@@ -130,7 +141,7 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 	defer n.end(ctx)
 
 	n.outlook(plan.Life{}, nil, false)
-	for _, planned := range n.Plan.Lives {
+	for _, planned := range n.plan.Lives {
 		if err := n.life(ctx, planned); err != nil {
 			return n.ledger.outcome, err
 		}
@@ -146,11 +157,11 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 // limited ends the context when the run has had its time: that of its deadline, or
 // until the moment that the scenario names, whichever comes first.
 func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	d, limit := n.Scenario.RunDeadline, ""
+	d, limit := n.scenario.RunDeadline, ""
 	if d > 0 {
 		limit = fmt.Sprintf("the run's deadline of %s", d)
 	}
-	if by := n.Scenario.EndBy; !by.IsZero() {
+	if by := n.scenario.EndBy; !by.IsZero() {
 		n.budget.strict = true
 		if left := time.Until(by.From(time.Now())); d == 0 || left < d {
 			d, limit = max(left, 1), "the time until "+by.String()
@@ -166,13 +177,13 @@ func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 
 // begin tells the journal that the run starts, or goes on.
 func (n *run) begin() error {
-	if n.Resume == nil {
-		return n.record.appendEvent(results.Event{Kind: results.RunStarted, Message: n.Plan.Scenario})
+	if n.resume == nil {
+		return n.record.appendEvent(results.Event{Kind: results.RunStarted, Message: n.plan.Scenario})
 	}
 
-	message := fmt.Sprintf("%d of %d steps are kept", len(n.Resume.kept), len(n.Plan.Refs()))
-	err := n.record.appendEvent(results.Event{Kind: results.RunResumed, Message: message, Changes: n.Resume.Changes})
-	for _, result := range n.Resume.untold {
+	message := fmt.Sprintf("%d of %d steps are kept", len(n.resume.kept), len(n.plan.Refs()))
+	err := n.record.appendEvent(results.Event{Kind: results.RunResumed, Message: message, Changes: n.resume.Changes})
+	for _, result := range n.resume.untold {
 		if err == nil {
 			err = n.record.ended(result, false)
 		}
@@ -183,7 +194,7 @@ func (n *run) begin() error {
 // end runs what comes after the run and notifies whom the scenario names. It
 // works after ctx has ended.
 func (n *run) end(ctx context.Context) {
-	n.Live.Enter(results.LiveEnding, 0, "")
+	n.live.Enter(results.LiveEnding, 0, "")
 	n.hooks.AfterRun(ctx)
 	n.notify.end(context.WithoutCancel(ctx))
 }
@@ -269,7 +280,7 @@ func (n *run) halt(why *results.Failure) {
 // applyUserStop halts the run before its next step, where the user asked for
 // that.
 func (n *run) applyUserStop() {
-	if why := n.Control.Stopping(); why != nil {
+	if why := n.control.Stopping(); why != nil {
 		n.halt(why)
 	}
 }
@@ -280,7 +291,7 @@ func (n *run) beforeLife(ctx context.Context, planned plan.Life, id string) *res
 	if refused := n.hooks.BeforeLife(ctx, planned, id); refused != nil {
 		return refused
 	}
-	n.Live.Enter(results.LiveIdle, 0, "")
+	n.live.Enter(results.LiveIdle, 0, "")
 	n.monitor.ReadAtRest(ctx, planned)
 	return nil
 }
@@ -291,11 +302,11 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 	*results.Failure,
 ) {
 	first := pending[0]
-	n.Live.BeginLife(first.StepRef, first.pass, id, len(pending))
-	n.Live.Enter(results.LiveLaunching, n.Scenario.Variants[planned.VariantIndex].Server.Ready.Timeout, "")
+	n.live.BeginLife(first.StepRef, first.pass, id, len(pending))
+	n.live.Enter(results.LiveLaunching, n.scenario.Variants[planned.VariantIndex].Server.Ready.Timeout, "")
 	endReading := n.monitor.WatchLaunch(ctx)
 	defer endReading()
-	ctx, leave := n.Control.skippable(ctx, "the launch of "+planned.Variant)
+	ctx, leave := n.control.skippable(ctx, "the launch of "+planned.Variant)
 	defer leave()
 
 	n.steps.preparer.NewServers()
@@ -311,7 +322,7 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 // one of that name before. A folder that cannot be made is told when something is
 // written into it.
 func (n *run) freshLife(planned string) string {
-	id, err := n.Folder.NewLife(planned)
+	id, err := n.folder.NewLife(planned)
 	if err != nil {
 		return planned
 	}
@@ -364,7 +375,7 @@ func (n *run) finish(planned plan.Life, result *results.Result) error {
 	}
 
 	why := earlierFailure(result)
-	switch n.Scenario.OnFailure {
+	switch n.scenario.OnFailure {
 	case scenarios.Continue:
 	case scenarios.SkipVariant:
 		n.skipped[planned.VariantIndex] = why
@@ -397,7 +408,7 @@ func (n *run) conclude(ctx context.Context, planned plan.Life, a attempt, result
 
 // leaveOut records steps that are not run, with the reason.
 func (n *run) leaveOut(pending []attempt, why *results.Failure) error {
-	givenUp := why != nil && why.Class == results.FailEarlier && n.Scenario.OnFailure == scenarios.SkipVariant
+	givenUp := why != nil && why.Class == results.FailEarlier && n.scenario.OnFailure == scenarios.SkipVariant
 	for _, a := range pending {
 		n.ledger.leaveOut(a.ID, why, !givenUp)
 		if err := n.record.leftOut(a, why); err != nil {
@@ -410,21 +421,21 @@ func (n *run) leaveOut(pending []attempt, why *results.Failure) error {
 // outlook works out how long what runs now and the rest of the run will take,
 // and tells it.
 func (n *run) outlook(current plan.Life, now *plan.Step, up bool) {
-	if n.Live == nil {
+	if n.live == nil {
 		return
 	}
 	expected, rest := n.budget.outlook(current, now, up)
-	atMost := n.Plan.LeastSteps > 0 && n.Plan.LeastSteps < len(n.Plan.Refs())
-	n.Live.SetOutlook(expected, rest, n.budget.pace.took > 0, atMost)
+	atMost := n.plan.LeastSteps > 0 && n.plan.LeastSteps < len(n.plan.Refs())
+	n.live.SetOutlook(expected, rest, n.budget.pace.took > 0, atMost)
 }
 
 func (n *run) observe(u status.Update) {
-	n.Live.Update(u)
-	if n.Observe == nil {
+	n.live.Update(u)
+	if n.watch == nil {
 		return
 	}
-	u.Total = len(n.Plan.Refs())
-	n.Observe(u)
+	u.Total = len(n.plan.Refs())
+	n.watch(u)
 }
 
 // observeStep tells of the step that runs, or is about to.

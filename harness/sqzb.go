@@ -42,7 +42,7 @@ func (m twoPasses) round(ctx context.Context, planned plan.Life, pending []attem
 			return nil, err
 		}
 		took += second.took
-		joinPasses(m.Folder.AttemptDir(a.ID, a.Attempt), result, second, m.blocked(ctx, -1))
+		joinPasses(m.folder.AttemptDir(a.ID, a.Attempt), result, second, m.blocked(ctx, -1))
 	}
 
 	m.budget.pace.step(a.Step, took, result.Verdict != results.Failed)

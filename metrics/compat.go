@@ -27,12 +27,8 @@ func CompatReadings(records []results.Record, p Params) results.Compat {
 	return all
 }
 
-// Compat computes a pass exactly as the client of generation g would have,
+// compat computes a pass exactly as the client of generation g would have,
 // faults included, and says why that differs from the headline reading.
-func Compat(records []results.Record, p Params, g results.Generation) (results.CompatFigures, []results.Difference) {
-	return compat(records, p, g, &describer{percentiles: p.percentiles()})
-}
-
 func compat(records []results.Record, p Params, g results.Generation, d *describer) (results.CompatFigures,
 	[]results.Difference,
 ) {

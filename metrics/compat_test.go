@@ -131,7 +131,7 @@ func TestCompatAgreesWithRunsOfTheClients(t *testing.T) {
 			var saved map[string]any
 			readJSON(t, "vllm-run-"+tt.name+".json", &run)
 			readJSON(t, "vllm-run-"+tt.name+".json", &saved)
-			f, _ := Compat(run.records(), Params{
+			f, _ := compatAlone(run.records(), Params{
 				DurationS: run.Duration, Percentiles: []float64{50, 90, 99},
 				API: "completions",
 			}, tt.g)
@@ -225,7 +225,7 @@ func TestCompatDifferences(t *testing.T) {
 		{"never sent", "fail=canceled", "completions", results.VLLM, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, found := Compat(parseRecords(t, tt.records), Params{DurationS: 1, API: tt.api}, tt.g)
+			_, found := compatAlone(parseRecords(t, tt.records), Params{DurationS: 1, API: tt.api}, tt.g)
 			var got []string
 			for _, d := range found {
 				got = append(got, fmt.Sprintf("%s %d", d.Code, d.Count))
@@ -234,7 +234,7 @@ func TestCompatDifferences(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
-				t.Errorf("Compat(%q, %s, %s) (-want +got):\n%s", tt.records, tt.api, tt.g, diff)
+				t.Errorf("compat(%q, %s, %s) (-want +got):\n%s", tt.records, tt.api, tt.g, diff)
 			}
 		})
 	}
@@ -257,7 +257,7 @@ func TestDescriberRemembersLargeSamples(t *testing.T) {
 }
 
 func TestCompatSaysWhatItCannotKnow(t *testing.T) {
-	f, _ := Compat(parseRecords(t, "sent=0 t1 t2 out=2 in=3"), Params{
+	f, _ := compatAlone(parseRecords(t, "sent=0 t1 t2 out=2 in=3"), Params{
 		DurationS: 1, API: "completions",
 		Goals: Goals{TPOT: new(1.0)},
 	}, results.VLLM)
@@ -265,4 +265,11 @@ func TestCompatSaysWhatItCannotKnow(t *testing.T) {
 		len(f.Unknown) != 2 {
 		t.Errorf("Compat = %s, want no output figures and two reasons", jsonOf(t, f))
 	}
+}
+
+// compatAlone is compat with a describer of its own.
+func compatAlone(records []results.Record, p Params, g results.Generation) (results.CompatFigures,
+	[]results.Difference,
+) {
+	return compat(records, p, g, &describer{percentiles: p.percentiles()})
 }

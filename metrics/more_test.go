@@ -257,7 +257,7 @@ func TestFiguresHoldTogether(t *testing.T) {
 			t.Fatalf("prompt classes hold %d requests of %d", n, f.Completed)
 		}
 		for _, g := range Generations() {
-			c, differences := Compat(records, p, g)
+			c, differences := compatAlone(records, p, g)
 			if c.Completed+c.Failed != f.Completed+f.Failed {
 				t.Fatalf("%s sees %d requests, we %d", g, c.Completed+c.Failed, f.Completed+f.Failed)
 			}

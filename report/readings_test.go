@@ -68,8 +68,8 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			if json.Unmarshal(data, &run) != nil || json.Unmarshal(data, &saved) != nil {
 				t.Fatal("the saved run is no JSON")
 			}
-			figures, _ := metrics.Compat(run.records(),
-				metrics.Params{DurationS: run.Duration, Percentiles: []float64{50, 90, 99}, API: "completions"}, g)
+			p := metrics.Params{DurationS: run.Duration, Percentiles: []float64{50, 90, 99}, API: "completions"}
+			figures := metrics.CompatReadings(run.records(), p)[g].CompatFigures
 			if g == results.VLLM06 { // it did not save when [DONE] came
 				figures.TPOT, figures.E2EL = savedDist(saved, "tpot"), savedDist(saved, "e2el")
 			}

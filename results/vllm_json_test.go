@@ -61,7 +61,7 @@ func (s savedRun) records() []results.Record {
 
 func (s savedRun) result(g results.Generation, records []results.Record) *results.Result {
 	p := metrics.Params{DurationS: s.Duration, Asked: s.Prompts, Percentiles: []float64{50, 90, 99}, API: "completions"}
-	figures, _ := metrics.Compat(records, p, g)
+	figures := metrics.CompatReadings(records, p)[g].CompatFigures
 	return &results.Result{
 		StartedAt: "2026-11-27T22:51:25Z", Asked: results.Asked{
 			API: "completions", NumPrompts: s.Prompts,
@@ -247,8 +247,8 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 		SentS: new(0.0), ChunkS: []float64{1, 2}, ChunkKinds: "tt", LocalInputTokens: new(3),
 		TextTokens: new(2),
 	}}
-	figures, _ := metrics.Compat(records, metrics.Params{DurationS: 2, Percentiles: []float64{99}, API: "chat"},
-		results.VLLM)
+	p := metrics.Params{DurationS: 2, Percentiles: []float64{99}, API: "chat"}
+	figures := metrics.CompatReadings(records, p)[results.VLLM].CompatFigures
 	r := &results.Result{
 		Asked:  results.Asked{API: "chat", NumPrompts: 1, RequestRate: new(2.0), Burstiness: new(0.5)},
 		Compat: results.Compat{results.VLLM: {CompatFigures: figures}},
@@ -275,7 +275,8 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 		t.Errorf("VLLMJSONWith (-want +got):\n%s", diff)
 	}
 	records[0].TextTokens, records[0].OutputTokens = nil, new(7)
-	figures, _ = metrics.Compat(records, metrics.Params{DurationS: 2, API: "chat"}, results.VLLM)
+	p = metrics.Params{DurationS: 2, API: "chat"}
+	figures = metrics.CompatReadings(records, p)[results.VLLM].CompatFigures
 	r.Compat = results.Compat{results.VLLM: {CompatFigures: figures}}
 	r.Figures = &results.Figures{
 		TotalOutputTokens: new(int64(7)), OutputThroughput: new(3.5),

@@ -77,7 +77,7 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		return interrupted(ctx, err)
 	}
 
-	samplers, notes, err := gpu.SamplersOf(ctx, options, machine, o.sampler)
+	samplers, notes, err := gpu.Samplers(ctx, options, machine, o.sampler)
 	if err != nil {
 		return interrupted(ctx, err)
 	}

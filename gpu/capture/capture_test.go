@@ -103,7 +103,12 @@ func TestCaptureReplays(t *testing.T) {
 		t.Fatalf("Capture: %v", err)
 	}
 	read := func(root string) []results.GPUReading {
-		samplers, _, err := gpu.Samplers(t.Context(), device.Options{Root: root}, "sysfs")
+		options := device.Options{Root: root}
+		machine, err := gpu.Detect(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samplers, _, err := gpu.Samplers(t.Context(), options, machine, "sysfs")
 		if err != nil {
 			t.Fatalf("Samplers: %v", err)
 		}

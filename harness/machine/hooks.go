@@ -33,7 +33,7 @@ type gpuStates struct {
 
 // States implements hooks.GPUs.
 func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
-	samplers, _, err := gpu.SamplersOf(ctx, g.options, g.inventory, "auto")
+	samplers, _, err := gpu.Samplers(ctx, g.options, g.inventory, "auto")
 	if err != nil {
 		return nil, err
 	}

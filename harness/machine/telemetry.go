@@ -32,7 +32,7 @@ func (p Process) OpenTelemetry(
 	if wish.Off {
 		return t, nil
 	}
-	samplers, notes, err := gpu.SamplersOf(ctx, options, machine, wish.Sampler)
+	samplers, notes, err := gpu.Samplers(ctx, options, machine, wish.Sampler)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("telemetry: %w", err), t.watcher.Close())
 	}

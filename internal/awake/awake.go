@@ -31,9 +31,6 @@ type Lost struct {
 	Asleep  time.Duration // with the machine: suspended
 }
 
-// Total is all the time lost.
-func (l Lost) Total() time.Duration { return l.Stopped + l.Asleep }
-
 // Since is what was lost after an earlier reading.
 func (l Lost) Since(before Lost) Lost {
 	return Lost{Stopped: l.Stopped - before.Stopped, Asleep: l.Asleep - before.Asleep}

@@ -1,10 +1,10 @@
 package importer
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/metrics/catalog"
 )
 
 func isCount(label string) bool {
@@ -14,8 +14,8 @@ func isCount(label string) bool {
 
 // counts says that a figure is a whole number.
 func (t target) counts() bool {
-	const counts = "completed failed total_input_tokens total_output_tokens peak_concurrent_requests"
-	return t.stat == "" && slices.Contains(strings.Fields(counts), t.name)
+	f, err := catalog.Find(t.name)
+	return t.stat == "" && err == nil && f.Whole && f.Unit == ""
 }
 
 // valuesOf are the values of a text: of its blocks and tables.

@@ -44,16 +44,6 @@ func parseSeries(text string) map[string]series {
 	return all
 }
 
-// parseMetrics reads Prometheus text and sums each metric over its label sets,
-// so that a server with several engines counts as one.
-func parseMetrics(text string) map[string]float64 {
-	sums := make(map[string]float64)
-	for name, s := range parseSeries(text) {
-		sums[name] = s.sum
-	}
-	return sums
-}
-
 // MaxPosition is more than any engine drafts at once.
 const MaxPosition = 64
 

@@ -87,3 +87,13 @@ func FuzzParseMetrics(f *testing.F) {
 		}
 	})
 }
+
+// parseMetrics reads Prometheus text and sums each metric over its label sets,
+// so that a server with several engines counts as one.
+func parseMetrics(text string) map[string]float64 {
+	sums := make(map[string]float64)
+	for name, s := range parseSeries(text) {
+		sums[name] = s.sum
+	}
+	return sums
+}

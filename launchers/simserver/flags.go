@@ -133,50 +133,6 @@ func ignoredFlags(fs *pflag.FlagSet) {
 	}
 }
 
-// ParseFlags parses a command line: the flags of Flags, vLLM's short forms -tp
-// and -pp, and the model as a word without a flag.
-func ParseFlags(args []string) (simengine.Config, error) {
-	var c simengine.Config
-	fs := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
-	fs.Usage = func() {}
-	Flags(fs, &c)
-	if err := fs.Parse(NormalizeArgs(args)); err != nil {
-		return simengine.Config{}, fmt.Errorf("parse arguments: %w", err)
-	}
-
-	switch fs.NArg() {
-	case 0:
-	case 1:
-		c.Model = fs.Arg(0)
-	default:
-		return simengine.Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s",
-			strings.Join(fs.Args()[1:], " "))
-	}
-
-	return c, nil
-}
-
-// NormalizeArgs turns vLLM's short forms, which pflag cannot know, into long
-// ones.
-func NormalizeArgs(args []string) []string {
-	long := map[string]string{
-		"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size",
-		"-q": "--quantization",
-	}
-	out := make([]string, 0, len(args))
-	for _, a := range args {
-		name, value, hasValue := strings.Cut(a, "=")
-		if l, ok := long[name]; ok {
-			a = l
-			if hasValue {
-				a += "=" + value
-			}
-		}
-		out = append(out, a)
-	}
-	return out
-}
-
 // toggle registers --enable-NAME and --no-enable-NAME for a setting whose zero
 // value is "on".
 func toggle(fs *pflag.FlagSet, name string, off *bool, help string) {

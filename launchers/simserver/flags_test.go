@@ -1,11 +1,13 @@
 package simserver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
@@ -33,7 +35,7 @@ func TestParseFlags(t *testing.T) {
 		{"nothing", "", base(func(*simengine.Config) {})},
 		{
 			"a recipe",
-			"meta-llama/Llama-3.1-70B-Instruct -tp 8 -pp=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 " +
+			"meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 8 --pipeline-parallel-size=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 " +
 				"--num-scheduler-steps 12 --swap-space 4 --trust-remote-code",
 			base(func(c *simengine.Config) {
 				c.Model, c.TensorParallelSize, c.PipelineParallelSize = "meta-llama/Llama-3.1-70B-Instruct", 8, 2
@@ -93,11 +95,11 @@ func TestParseFlags(t *testing.T) {
 			}),
 		},
 	} {
-		got, err := ParseFlags(strings.Fields(c.args))
+		got, err := parseFlags(strings.Fields(c.args))
 		if diff := cmp.Diff(c.want, got, cmp.FilterPath(func(p cmp.Path) bool {
 			return p.String() == "Exit" || p.String() == "OnListen"
 		}, cmp.Ignore())); err != nil || diff != "" {
-			t.Errorf("%s: ParseFlags(%q): %v, difference (-want +got):\n%s", c.name, c.args, err, diff)
+			t.Errorf("%s: parseFlags(%q): %v, difference (-want +got):\n%s", c.name, c.args, err, diff)
 		}
 	}
 	for _, c := range []struct{ args, want string }{
@@ -110,15 +112,15 @@ func TestParseFlags(t *testing.T) {
 		{"--port many", "many"},
 		{"--enable-prefix-caching=maybe", "true or false"},
 	} {
-		if _, err := ParseFlags(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("ParseFlags(%q) = %v, want an error with %q", c.args, err, c.want)
+		if _, err := parseFlags(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("parseFlags(%q) = %v, want an error with %q", c.args, err, c.want)
 		}
 	}
 }
 
 func TestIgnoresTerm(t *testing.T) {
 	t.Parallel()
-	c, err := ParseFlags([]string{"--sim-fault", "ignore-term"})
+	c, err := parseFlags([]string{"--sim-fault", "ignore-term"})
 	if err != nil || !c.IgnoresTerm() || (simengine.Config{}).IgnoresTerm() {
 		t.Errorf("IgnoresTerm() = %v, %v, want true with the fault only", c.IgnoresTerm(), err)
 	}
@@ -142,4 +144,27 @@ func TestModelFromName(t *testing.T) {
 			t.Errorf("findModel(%q) = %s, %v, want %s", c.name, m.Name, err, c.want)
 		}
 	}
+}
+
+// parseFlags parses a command line: the flags of Flags, and the model as a word
+// without a flag.
+func parseFlags(args []string) (simengine.Config, error) {
+	var c simengine.Config
+	fs := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	Flags(fs, &c)
+	if err := fs.Parse(args); err != nil {
+		return simengine.Config{}, fmt.Errorf("parse arguments: %w", err)
+	}
+
+	switch fs.NArg() {
+	case 0:
+	case 1:
+		c.Model = fs.Arg(0)
+	default:
+		return simengine.Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s",
+			strings.Join(fs.Args()[1:], " "))
+	}
+
+	return c, nil
 }

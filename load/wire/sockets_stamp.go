@@ -46,17 +46,8 @@ func (c Clock) both() reading {
 	return r
 }
 
-// stamp returns when bytes arrived that the kernel stamped with wall; 0: it
-// did not.
-func (s *stamper) stamp(wall int64) time.Duration {
-	r, steady := s.steady()
-	if !steady {
-		return r.at
-	}
-	return s.stampBy(r, wall)
-}
-
-// stampBy is stamp by a reading that was steady.
+// stampBy returns when bytes arrived that the kernel stamped with wall, by a
+// reading that was steady; 0: it did not.
 func (s *stamper) stampBy(r reading, wall int64) time.Duration {
 	lag := r.wall - wall
 	if wall == 0 || wall < s.since.Load() || lag < 0 || lag > int64(r.at) {

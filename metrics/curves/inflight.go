@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/results"
 )
 
 // Level is a quantity from AtS until the next level.
@@ -29,13 +28,8 @@ func NewInFlight(durationS float64, points int) *InFlight {
 	}
 }
 
-// Add counts one request: in flight from its sending until before its end. Its
+// add counts one request: in flight from its sending until before its end. Its
 // tokens are those of its prompt, from the sending, and those received so far.
-func (f *InFlight) Add(r *results.Record) {
-	o := metrics.Observe(r, metrics.IsToken)
-	f.add(&o)
-}
-
 func (f *InFlight) add(o *metrics.Observation) {
 	if o.SentS == nil {
 		return

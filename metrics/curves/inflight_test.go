@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -19,12 +20,17 @@ func stream(sent, end float64, in, out int, chunks ...float64) results.Record {
 	return r
 }
 
+func observed(r *results.Record) *metrics.Observation {
+	o := metrics.Observe(r, metrics.IsToken)
+	return &o
+}
+
 func TestInFlight(t *testing.T) {
 	f := NewInFlight(10, 11)
 	one, two := stream(0, 4, 10, 2, 2, 3), stream(2.5, 8, 100, 4, 5, 6) // the second: 2 tokens a chunk
-	f.Add(&one)
-	f.Add(&two)
-	f.Add(&results.Record{EndS: 3}) // never sent
+	f.add(observed(&one))
+	f.add(observed(&two))
+	f.add(observed(&results.Record{EndS: 3})) // never sent
 	wantRequests := []Level{{0, 1}, {3, 2}, {4, 1}, {8, 0}, {10, 0}}
 	if diff := cmp.Diff(wantRequests, f.Requests()); diff != "" {
 		t.Errorf("Requests() (-want +got):\n%s", diff)
@@ -42,7 +48,7 @@ func TestInFlightOfOddPasses(t *testing.T) {
 	} {
 		f := NewInFlight(duration, 1)
 		r := stream(0, 5, 1, 1, 0.5)
-		f.Add(&r)
+		f.add(observed(&r))
 		if got := f.Requests(); len(got) != 2 || got[0].Value != 1 {
 			t.Errorf("%s: Requests() = %v, want two levels, the first 1", name, got)
 		}
@@ -60,7 +66,7 @@ func TestInFlightIsTheDefinition(t *testing.T) {
 		record := stream(sent, first+r.Float64()*2, r.IntN(50), 3, first, first+0.1, first+0.2)
 		record.EndS = max(record.EndS, first+0.2)
 		records = append(records, record)
-		f.Add(&record)
+		f.add(observed(&record))
 	}
 	at := func(levels []Level, t float64) float64 {
 		value := math.NaN()

@@ -96,12 +96,12 @@ func unpacked(t *testing.T, data []byte) map[string]string {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for _, name := range r.Names() {
-		text, err := os.ReadFile(filepath.Join(dir, name))
+	for _, m := range r.Index.Members {
+		text, err := os.ReadFile(filepath.Join(dir, m.Name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Ext(name) == compressed {
+		if filepath.Ext(m.Name) == compressed {
 			z, err := zstd.NewReader(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func unpacked(t *testing.T, data []byte) map[string]string {
 			}
 			z.Close()
 		}
-		all[name] = string(text)
+		all[m.Name] = string(text)
 	}
 	return all
 }

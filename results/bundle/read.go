@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/benchrig/bench/results"
 )
@@ -200,32 +199,6 @@ func (r *Reader) extract(root *os.Root, m Member) error {
 		return err
 	}
 	return closing(f, r.copyTo(f, m))
-}
-
-// ReadFile gives a member of at most limit bytes, checked.
-func (r *Reader) ReadFile(name string, limit int64) ([]byte, error) {
-	m, ok := r.hashes[name]
-	if !ok {
-		return nil, fmt.Errorf("the bundle has no %s", name)
-	}
-	text, err := r.content(name, limit)
-	if err != nil {
-		return nil, err
-	}
-	if hexOf(text) != m.SHA256 {
-		return nil, fmt.Errorf("%s: its SHA-256 is not that of the index: it was changed", name)
-	}
-	return text, nil
-}
-
-// Names lists the members but the index, sorted.
-func (r *Reader) Names() []string {
-	names := make([]string, len(r.Index.Members))
-	for i, m := range r.Index.Members {
-		names[i] = m.Name
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (r *Reader) content(name string, limit int64) ([]byte, error) {

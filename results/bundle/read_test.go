@@ -152,9 +152,6 @@ func TestCheckFindsChanges(t *testing.T) {
 	if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "it was changed") {
 		t.Errorf("Check = %v, want that a was changed", err)
 	}
-	if _, err := r.ReadFile("a", 10); err == nil {
-		t.Error("ReadFile gave a member that was changed")
-	}
 }
 
 func TestExtractOverwritesNothing(t *testing.T) {
@@ -196,13 +193,13 @@ func FuzzReader(f *testing.F) {
 		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 			t.Errorf("Extract wrote outside: %v", entries)
 		}
-		for _, name := range r.Names() {
+		for _, m := range r.Index.Members {
 			if err != nil {
 				break
 			}
-			text, err := os.ReadFile(filepath.Join(inside, name))
-			if err != nil || hexOf(text) != r.hashes[name].SHA256 {
-				t.Errorf("%s: %v", name, err)
+			text, err := os.ReadFile(filepath.Join(inside, m.Name))
+			if err != nil || hexOf(text) != m.SHA256 {
+				t.Errorf("%s: %v", m.Name, err)
 			}
 		}
 	})

@@ -6,6 +6,8 @@
 package codes
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -78,4 +80,10 @@ func find(entries []Entry, code string) (Entry, bool) {
 		return Entry{}, false
 	}
 	return entries[at], true
+}
+
+// Write writes one entry for a terminal.
+func (e Entry) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s (%s)\n  meaning     %s\n  why         %s\n  what to do  %s\n", e.Code, e.Severity, e.Meaning,
+		e.Why, e.Do)
 }

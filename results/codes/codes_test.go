@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	var page strings.Builder
-	if err := Markdown(&page); err != nil {
+	if err := markdown(&page); err != nil {
 		t.Fatal(err)
 	}
 	const path = "../../docs/codes.md"

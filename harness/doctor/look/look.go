@@ -193,7 +193,7 @@ func (l *Look) graphics(ctx context.Context, v *doctor.View) error {
 		return nil
 	}
 
-	samplers, notes, err := gpu.SamplersOf(ctx, options, inventory, "auto")
+	samplers, notes, err := gpu.Samplers(ctx, options, inventory, "auto")
 	v.Notes = append(v.Notes, notes...)
 	if err != nil {
 		v.Notes = append(v.Notes, err.Error())

@@ -30,7 +30,7 @@ func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, err
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
 
-	samplers, notes, err := gpu.SamplersOf(ctx, p.GPUOptions(), machine, "")
+	samplers, notes, err := gpu.Samplers(ctx, p.GPUOptions(), machine, "")
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Markdown writes docs/codes.md: every code under an anchor of its name.
-func Markdown(w io.Writer) error {
+// markdown writes docs/codes.md: every code under an anchor of its name.
+func markdown(w io.Writer) error {
 	const head = `# Codes of warnings and failures
 
 Reports name a warning or a failure by a code. ` + "`bench explain CODE`" + ` prints the entry of one, ` +
@@ -39,10 +39,4 @@ This page is made from the program: ` + "`go test ./results/codes -update`" + ` 
 	}
 
 	return nil
-}
-
-// Write writes one entry for a terminal.
-func (e Entry) Write(w io.Writer) {
-	fmt.Fprintf(w, "%s (%s)\n  meaning     %s\n  why         %s\n  what to do  %s\n", e.Code, e.Severity, e.Meaning,
-		e.Why, e.Do)
 }
