@@ -40,6 +40,22 @@ func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 	return recipe.Command{Argv: r.Argv, Env: job.Env}, nil
 }
 
+// makeCaches makes the cache folders of a server that enters an image without a
+// daemon; for the others the start of their container does.
+func makeCaches(kind engines.Kind, spec recipe.Spec) *results.Failure {
+	if spec.Container.Image == "" || spec.Container.Daemon() {
+		return nil
+	}
+	job, err := contained(kind, spec)
+	if err == nil {
+		err = job.MakeCaches()
+	}
+	if err != nil {
+		return results.Failf(results.FailBadRecipe, "%s: %v", kind.Name, err)
+	}
+	return nil
+}
+
 // contained is a recipe as a job for a container.
 func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 	switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -46,12 +47,11 @@ func TestWrappedRecipes(t *testing.T) {
 					[]string{"vllm", "serve"}
 				s.Vendor, s.GPUs, s.Args, s.Container.Cache = "amd", []int{4, 5}, tp2, "/scratch/cache"
 			},
-			"singularity exec --rocm --bind /scratch/cache/huggingface:/root/.cache/huggingface " +
-				"--bind /scratch/cache/vllm:/root/.cache/vllm --bind /scratch/cache/flashinfer:/root/.cache/flashinfer " +
-				"--bind /scratch/cache/triton:/root/.triton /images/vllm.sif vllm serve org/m " +
+			"singularity exec --rocm --bind /scratch/cache:/scratch/cache /images/vllm.sif vllm serve org/m " +
 				"--host 127.0.0.1 --port 8000 --tensor-parallel-size 2",
-			"SINGULARITYENV_HIP_VISIBLE_DEVICES SINGULARITYENV_NO_COLOR SINGULARITYENV_PYTHONUNBUFFERED " +
-				"SINGULARITYENV_SPT_NOENV",
+			"SINGULARITYENV_FLASHINFER_WORKSPACE_BASE SINGULARITYENV_HF_HOME SINGULARITYENV_HIP_VISIBLE_DEVICES " +
+				"SINGULARITYENV_NO_COLOR SINGULARITYENV_PYTHONUNBUFFERED SINGULARITYENV_SPT_NOENV " +
+				"SINGULARITYENV_TRITON_CACHE_DIR SINGULARITYENV_VLLM_CACHE_ROOT",
 		},
 		{
 			"enroot", "sglang", func(s *recipe.Spec) {
@@ -120,6 +120,17 @@ func TestWrappedRefusals(t *testing.T) {
 	}
 }
 
+// cacheParent is a folder outside of /tmp, which ch-run shows as it is.
+func cacheParent(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "bench-cache-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // A server that charliecloud runs is a child like any other: it serves, is told
 // apart by its cookie, and is stopped with proof.
 func TestCharliecloud(t *testing.T) {
@@ -163,8 +174,18 @@ func TestCharliecloud(t *testing.T) {
 	}
 	b.spec.Container.Args = []string{"--write"}
 	b.spec.Env["TMPDIR"] = "/tmp" // ch-run shows that folder as /tmp within
+	b.spec.Container.Cache = filepath.Join(cacheParent(t), "cache")
 
 	server := b.launch(t)
+	for _, name := range []string{"huggingface", "vllm", "flashinfer", "triton/cache"} {
+		if info, err := os.Stat(filepath.Join(b.spec.Container.Cache, name)); err != nil || !info.IsDir() {
+			t.Errorf("cache folder %s: %v", name, err)
+		}
+	}
+	hub, _ := proc.System.Variable(server.Info().PID, "HF_HOME")
+	if want := filepath.Join(b.spec.Container.Cache, "huggingface"); !slices.Contains(hub, want) {
+		t.Errorf("HF_HOME within = %q, want %s", hub, want)
+	}
 	if server.Info().Container != nil {
 		t.Errorf("Info().Container = %+v, want none: it is a process", server.Info().Container)
 	}

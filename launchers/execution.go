@@ -22,6 +22,9 @@ type lifetime interface {
 	Info() results.Process // Port is the caller's to fill in
 	Done() <-chan struct{} // closed when the leader has ended
 	Exit() (code int, ok bool)
+	// Explain says what the kernel or the container engine knows of the end of the
+	// leader or of a part of it, "" for nothing.
+	Explain() (class results.FailureClass, reason string)
 }
 
 // members are the processes of an execution, as this machine sees them.

@@ -141,6 +141,9 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	if failure := ports.Check(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
 		return nil, failure
 	}
+	if failure := makeCaches(kind, spec); failure != nil {
+		return nil, failure
+	}
 	companions, failure := l.startCompanions(ctx, kind, spec)
 	if failure != nil {
 		return nil, failure

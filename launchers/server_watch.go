@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -67,7 +68,7 @@ func (s *Server) watch(stalled func()) {
 		}
 		moved := s.log.Read()
 		if doom.now() {
-			s.fail(s.log.FatalLine().Failure(s.log.Cause()))
+			s.fail(s.fatalFailure(s.log.FatalLine()))
 			return
 		}
 		if s.spec.Ready.Stall > 0 && s.stalledNow(moved) {
@@ -167,7 +168,7 @@ func (s *Server) exitFailure() *results.Failure {
 	match, usage := s.log.FatalLine(), s.log.UsageError()
 	switch {
 	case match != nil:
-		failure = match.Failure(s.log.Cause())
+		failure = s.fatalFailure(match)
 	case code == exitUsage && usage != "":
 		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), engines.HintVersion)
 	default:
@@ -183,17 +184,25 @@ func (s *Server) explain(failure *results.Failure) {
 	if cause := s.log.Cause(); cause != "" {
 		failure.Message += fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
 	}
-	combined, ok := s.process.(interface {
-		Explain() (results.FailureClass, string)
-	})
-	if !ok {
-		return
-	}
-	class, text := combined.Explain()
+	class, text := s.process.Explain()
 	failure.Class = cmp.Or(class, failure.Class)
 	if text != "" {
 		failure.Message += "; " + text
 	}
+}
+
+// fatalFailure is the failure that a fatal line of the log stands for. Where the
+// line only says that a part of the engine is gone, the kernel may know more.
+func (s *Server) fatalFailure(match *serverlog.FatalMatch) *results.Failure {
+	failure := match.Failure(s.log.Cause())
+	if s.process == nil || !match.Vague() {
+		return failure
+	}
+	if class, text := s.process.Explain(); class == results.FailOutOfMemory {
+		failure.Class = class
+		failure.Message += "; " + text
+	}
+	return failure
 }
 
 // doomed decides when a start whose log holds a fatal line is given up: once
@@ -288,7 +297,7 @@ func (s *Server) withEvidence(failure *results.Failure) *results.Failure {
 	if s.log == nil || s.log.FatalLine() == nil {
 		return failure
 	}
-	combined := s.log.FatalLine().Failure(s.log.Cause())
+	combined := s.fatalFailure(s.log.FatalLine())
 	switch failure.Class {
 	case results.FailSmoke:
 		combined.Message += "; at the smoke request: " + failure.Message

@@ -106,6 +106,7 @@ type Child struct {
 	Clobber    bool          // writes over its command line and environment, as programs do that set their title
 	Name       string        // of its main thread, at most 15 bytes; "": the program's
 	Children   []Child
+	Eat        int // bytes of memory that it fills before it is ready
 }
 
 // Env is the environment entry that makes a test binary this engine.

@@ -44,6 +44,7 @@ const (
 	FaultDrip     FaultKind = "drip"     // a sound stream, byte by byte
 	FaultComments FaultKind = "comments" // comments for ever, and no token
 	FaultDribble  FaultKind = "dribble"  // a header that never ends, a byte every 50 ms
+	FaultWorker   FaultKind = "worker"   // a worker fills workerMemory; once it has ended, the engine says so and exits
 )
 
 func (c Config) fault(number int) FaultKind {
@@ -87,9 +88,23 @@ func (e *engine) misbehave(w http.ResponseWriter, r *http.Request, kind FaultKin
 		comment(w, r)
 	case FaultDribble:
 		dribble(w, r)
+	case FaultWorker:
+		loseWorker()
 	default:
 		e.breakStream(w, r, kind)
 	}
+}
+
+// workerMemory is more than the limit that a test sets, in bytes.
+const workerMemory = 512 << 20
+
+// loseWorker plays an engine whose worker is killed for lack of memory: of the
+// cause it knows nothing.
+func loseWorker() {
+	_ = startChild(Child{Eat: workerMemory}) // it ends
+	time.Sleep(time.Second)                  // an engine looks after its workers now and then
+	fmt.Fprintln(os.Stderr, "ERROR 11-28 15:13:46 [multiproc_executor.py:200] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.")
+	os.Exit(1)
 }
 
 // drip sends every byte in a packet of its own.

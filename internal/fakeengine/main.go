@@ -238,6 +238,9 @@ func childMain(text string) int {
 		fmt.Fprintln(os.Stderr, "fake engine: disguise child:", err)
 		return 94
 	}
+	if child.Eat > 0 {
+		eaten = bytes.Repeat([]byte{1}, child.Eat)
+	}
 	for _, grandchild := range child.Children {
 		if err := startChild(grandchild); err != nil {
 			return 93

@@ -51,6 +51,7 @@ type CLI struct {
 	Engine  string // "docker" or "podman"
 	Limits  Limits
 	program string // its path
+	dir     string // that it is called in; "": ours
 	env     []string
 }
 
@@ -171,7 +172,7 @@ func (c CLI) callTelling(ctx context.Context, limit time.Duration, tell func(str
 
 	cmd := exec.CommandContext(limited, c.program, args...)
 	var stdout, stderr bounded
-	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, &stdout, &stderr
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, &stdout, &stderr
 	if tell != nil {
 		var mu sync.Mutex // both outputs are read at once
 		one := func(line string) {

@@ -28,6 +28,7 @@ type Container struct {
 	cli      CLI
 	id       string
 	logPath  string
+	monitor  string // see Job.monitorDir
 	cookie   string
 	identity results.Process
 
@@ -44,7 +45,10 @@ type Container struct {
 
 	mu    sync.Mutex // guards what follows
 	state state
-	known map[int]uint64 // processes seen in it: pid and start time
+	// processes of it that the kernel has killed for lack of memory
+	memory proc.OOMWatch
+	kills  int
+	known  map[int]uint64 // processes seen in it: pid and start time
 
 	stopMu sync.Mutex // held while Stop works
 	proof  results.Proof
@@ -68,25 +72,22 @@ func Start(ctx context.Context, cli CLI, job Job, tell func(string)) (c *Contain
 	if failure != nil {
 		return nil, began, failure
 	}
-	if err := job.makeCaches(); err != nil {
+	if err := job.MakeCaches(); err != nil {
 		return nil, began, results.Failf(results.FailBadRecipe, "%v", err)
 	}
 
 	process.IgnoreOrphans() // engines leave daemons of their own behind
 	began = time.Now()
-	output, err := cli.call(ctx, cli.Limits.Run, recipe.Argv[1:]...)
-	if err != nil {
-		return nil, began, cli.removeFailed(ctx, recipe.label, startFailure(ctx, err))
-	}
-
-	lines := strings.Fields(output)
-	if len(lines) == 0 {
-		return nil, began, cli.removeFailed(ctx, recipe.label,
-			results.Failf(results.FailInternal, "%s run: it gave no container id", cli.Engine))
+	monitor := job.monitorDir(cli.Engine)
+	id, failure := cli.run(ctx, recipe, monitor)
+	if failure != nil {
+		failure = cli.removeFailed(ctx, recipe.label, failure)
+		removeMonitorDir(monitor)
+		return nil, began, failure
 	}
 
 	c = &Container{
-		cli: cli, id: lines[len(lines)-1], logPath: job.LogPath, cookie: job.Cookie,
+		cli: cli, id: id, logPath: job.LogPath, monitor: monitor, cookie: job.Cookie,
 		identity: results.Process{
 			BootID: proc.System.BootID(), Cookie: job.Cookie, Argv: recipe.Argv, Container: recipe.Info(),
 		},
@@ -98,6 +99,24 @@ func Start(ctx context.Context, cli CLI, job Job, tell func(string)) (c *Contain
 	c.begin(ctx)
 
 	return c, began, nil
+}
+
+// run has the engine run the container, and returns its id.
+func (c CLI) run(ctx context.Context, recipe Recipe, monitor string) (id string, failure *results.Failure) {
+	if err := c.enterMonitorDir(monitor); err != nil {
+		return "", results.Failf(results.FailDisk, "container: %v", err)
+	}
+	output, err := c.call(ctx, c.Limits.Run, recipe.Argv[1:]...)
+	if err != nil {
+		return "", startFailure(ctx, err)
+	}
+
+	words := strings.Fields(output)
+	if len(words) == 0 {
+		return "", results.Failf(results.FailInternal, "%s run: it gave no container id", c.Engine)
+	}
+
+	return words[len(words)-1], nil
 }
 
 // begin follows the container's log and watches for its end.
@@ -183,6 +202,7 @@ func (c *Container) look(ctx context.Context) error {
 	if c.pid == 0 && state.PID > 0 {
 		if start, seen := proc.System.StartTime(state.PID); seen && c.holds(state.PID) {
 			c.pid, c.startTime = state.PID, start
+			c.memory = proc.System.WatchOOM(state.PID, proc.Cgroups, c.id)
 		}
 	}
 
@@ -251,8 +271,11 @@ func (c *Container) Explain() (class results.FailureClass, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.state.OOMKilled:
+	case c.state.OOMKilled, killNoted(c.monitor):
 		return results.FailOutOfMemory, c.cli.Engine + " says that the kernel killed it for lack of memory (OOMKilled)"
+	case c.kills > 0:
+		return results.FailOutOfMemory, fmt.Sprintf("the kernel killed %s of the container for lack of memory: "+
+			"raise the limit that the container's args set", text.Count(c.kills, "process"))
 	case notRunText.MatchString(c.logEnd()):
 		return results.FailNotFound, "its program is not in the image or cannot be run: set the key command: " +
 			"to one that is"

@@ -3,6 +3,9 @@ package container
 import (
 	"os"
 	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,15 +16,25 @@ type Host struct {
 	Rootless    bool   // its containers belong to a user who is not root
 	RenderGroup int    // of the device files of GPUs, 0: none
 	User        string // who bench runs as; a number if it has no name
+	CDI         CDI
+	InJob       bool // a scheduler may show us fewer GPUs than the machine has, counted anew from 0
+}
+
+// CDI is what the machine's CDI specifications, by which podman knows devices,
+// say of NVIDIA's GPUs.
+type CDI struct {
+	Found bool     // there is a specification
+	UUIDs []string // of the GPUs that it names so
 }
 
 // ThisHost looks at this machine.
 func ThisHost() Host {
-	host := Host{Rootless: os.Geteuid() != 0, User: strconv.Itoa(os.Geteuid())}
+	host := Host{Rootless: os.Geteuid() != 0, User: strconv.Itoa(os.Geteuid()), InJob: os.Getenv("SLURM_JOB_ID") != ""}
 	if who, err := user.Current(); err == nil {
 		host.User = who.Username
 	}
-	nodes, _ := os.ReadDir("/dev/dri") // none: there are no GPUs
+	host.CDI = readCDI("/etc/cdi", "/var/run/cdi") // podman reads these two
+	nodes, _ := os.ReadDir("/dev/dri")             // none: there are no GPUs
 	for _, node := range nodes {
 		info, err := node.Info()
 		if err != nil || !strings.HasPrefix(node.Name(), "renderD") {
@@ -34,4 +47,32 @@ func ThisHost() Host {
 	}
 
 	return host
+}
+
+// nameLine is that of a device named by NVIDIA's UUID, in YAML or JSON.
+var nameLine = regexp.MustCompile(`\bname"?\s*:\s*["']?((?:GPU|MIG)-[\w/-]+)`)
+
+// readCDI reads the specifications of folders. What cannot be read names nothing.
+func readCDI(folders ...string) CDI {
+	var found CDI
+	for _, folder := range folders {
+		entries, _ := os.ReadDir(folder) // none: there is no specification
+		for _, entry := range entries {
+			text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+			if err != nil || !strings.Contains(string(text), "nvidia.com/gpu") {
+				continue
+			}
+			found.Found = true
+			for _, match := range nameLine.FindAllSubmatch(text, -1) {
+				found.UUIDs = append(found.UUIDs, string(match[1]))
+			}
+		}
+	}
+	return found
+}
+
+// names reports whether GPUs with these ids may be asked for by them: where no
+// specification can be read, the engine is left to say what is wrong.
+func (c CDI) names(ids []string) bool {
+	return !c.Found || !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(c.UUIDs, id) })
 }

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,9 +46,15 @@ func mounts(job Job) ([]Mount, error) {
 	return all, nil
 }
 
-// Cache is what an engine keeps between starts: the subfolder of Options.Cache
-// that holds it on this machine, and where its image looks for it.
-type Cache struct{ Name, Path string }
+// Cache is what an engine keeps between starts.
+type Cache struct {
+	Name string // of the subfolder of Options.Cache that holds it on this machine
+	Path string // where its image looks for it, which runs as root
+
+	// Variable makes the engine look elsewhere, for images that run as the user:
+	// in the subfolder, or in Below of it.
+	Variable, Below string
+}
 
 // Mounted reports whether a mount leads to a path within the container.
 func (o Options) Mounted(path string) bool {
@@ -58,23 +65,47 @@ func (o Options) Mounted(path string) bool {
 	})
 }
 
-// cacheMounts are those of the engine's caches, but for what is mounted there
-// by hand.
+// caches are those that Options.Cache is for: not what is mounted by hand.
+func (job Job) caches() []Cache {
+	if job.Options.Cache == "" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(job.Caches), func(c Cache) bool { return job.Options.Mounted(c.Path) })
+}
+
+// cacheMounts are those of the engine's caches: each where its image looks for
+// it, or all where they are on this machine if the image runs as the user, who
+// may not look there.
 func cacheMounts(job Job) []Mount {
+	caches := job.caches()
+	if !job.Options.Daemon() && len(caches) > 0 {
+		return []Mount{{Source: job.Options.Cache, Target: job.Options.Cache}}
+	}
 	var mounts []Mount
-	for _, cache := range job.Caches {
-		if job.Options.Cache != "" && !job.Options.Mounted(cache.Path) {
-			mounts = append(mounts, Mount{Source: filepath.Join(job.Options.Cache, cache.Name), Target: cache.Path})
-		}
+	for _, cache := range caches {
+		mounts = append(mounts, Mount{Source: filepath.Join(job.Options.Cache, cache.Name), Target: cache.Path})
 	}
 	return mounts
 }
 
-// makeCaches makes the folders of cacheMounts: an engine that made them would
-// give them to root.
-func (job Job) makeCaches() error {
-	for _, mount := range cacheMounts(job) {
-		if err := os.MkdirAll(mount.Source, 0o755); err != nil {
+// withCacheVariables is an environment in which the engine finds caches at their
+// places on this machine. What the recipe sets itself stays.
+func (job Job) withCacheVariables() map[string]string {
+	env := make(map[string]string)
+	for _, cache := range job.caches() {
+		if cache.Variable != "" {
+			env[cache.Variable] = filepath.Join(job.Options.Cache, cache.Name, cache.Below)
+		}
+	}
+	maps.Copy(env, job.Env)
+	return env
+}
+
+// MakeCaches makes the folders of the engine's caches: an engine that made them
+// would give them to root, and those without a daemon make none.
+func (job Job) MakeCaches() error {
+	for _, cache := range job.caches() {
+		if err := os.MkdirAll(filepath.Join(job.Options.Cache, cache.Name, cache.Below), 0o755); err != nil {
 			return fmt.Errorf("container: cache: %w", err)
 		}
 	}

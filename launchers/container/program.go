@@ -27,6 +27,10 @@ func EngineNames() []string {
 // Daemon reports whether a daemon, or what acts as one, runs the container.
 func (o Options) Daemon() bool { return o.Engine == "" || o.Engine == docker || o.Engine == podman }
 
+// ShowsHome reports whether the engine shows the user's home within, and with it
+// what libraries keep there between starts.
+func (o Options) ShowsHome() bool { return o.Engine == apptainer || o.Engine == singularity }
+
 // Contained reports whether the server is a container that is not a child of ours.
 func (o Options) Contained() bool { return o.Image != "" && o.Daemon() }
 
@@ -42,6 +46,7 @@ func (job Job) Wrapped() (argv []string, env map[string]string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	job.Env = job.withCacheVariables()
 
 	switch o.Engine {
 	case enroot:

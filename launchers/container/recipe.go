@@ -114,7 +114,7 @@ func (job Job) Recipe() (Recipe, error) {
 		image:  job.Options.Image,
 	}
 
-	if err := job.check(); err != nil {
+	if err := cmp.Or(job.check(), job.checkGPUs(r.engine)); err != nil {
 		return r, err
 	}
 
@@ -286,8 +286,8 @@ func nvidiaOptions(engine string, job Job) []string {
 		return []string{"--device", "nvidia.com/gpu=all"}
 	case engine == podman && value == "":
 		var options []string
-		for _, index := range indices {
-			options = append(options, "--device", "nvidia.com/gpu="+index)
+		for _, gpu := range job.cdiNames(indices) {
+			options = append(options, "--device", "nvidia.com/gpu="+gpu)
 		}
 		return options
 	case value != "":
@@ -301,6 +301,33 @@ func nvidiaOptions(engine string, job Job) []string {
 		return []string{"--gpus", `"device=` + strings.Join(indices, ",") + `"`}
 	}
 
+	return nil
+}
+
+// cdiNames are the names that podman knows GPUs by: their UUIDs, or their indices
+// where those are not known.
+func (job Job) cdiNames(indices []string) []string {
+	if byUUID(job.Devices, len(indices)) && job.Host.CDI.names(job.Devices) {
+		return job.Devices
+	}
+	return indices
+}
+
+// checkGPUs refuses GPUs that the engine would take for others: an index counts
+// the GPUs that a scheduler leaves us, and engines those of the machine.
+func (job Job) checkGPUs(engine string) error {
+	if !job.Host.InJob || job.Vendor != vendorNVIDIA || job.Options.GPUs != "" || len(job.GPUs) == 0 {
+		return nil
+	}
+	switch known := byUUID(job.Devices, len(job.GPUs)); {
+	case !known:
+		return fmt.Errorf("container: %s counts the machine's GPUs and not those of this job, and the UUIDs of GPUs "+
+			"%v are not known: nvidia-smi -L must list them, or name the devices in the key gpus", engine, job.GPUs)
+	case engine == podman && !job.Host.CDI.names(job.Devices):
+		return fmt.Errorf("container: podman counts the machine's GPUs and not those of this job, and the CDI "+
+			"specification does not name %s: make it with nvidia-ctk cdi generate --device-name-strategy=index "+
+			"--device-name-strategy=uuid", strings.Join(job.Devices, ", "))
+	}
 	return nil
 }
 

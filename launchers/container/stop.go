@@ -48,6 +48,7 @@ func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 			c.identity.Container.Name, c.cli.Engine, left)
 	}
 
+	removeMonitorDir(c.monitor)
 	c.proof.PIDsGone, c.gone = true, true
 	return c.proof, nil
 }

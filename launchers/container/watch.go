@@ -70,9 +70,10 @@ func (c *Container) awaitReason(ctx context.Context) {
 	unexplained := func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.state.ExitCode == killedCode && !c.state.OOMKilled
+		return c.state.ExitCode == killedCode && !c.state.OOMKilled && c.kills == 0 && !killNoted(c.monitor)
 	}
 
+	c.noteKills()
 	for range tries {
 		if !unexplained() || !sleep.For(ctx, pidPoll) {
 			return
@@ -105,6 +106,7 @@ func (c *Container) awaitSign(ctx context.Context) {
 		case <-waited:
 			return
 		case <-tick.C:
+			c.noteKills()
 			if c.firstGone() {
 				return
 			}

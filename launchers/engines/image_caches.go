@@ -9,9 +9,18 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 )
 
-// hubCache is that of Hugging Face's libraries in images that run as root.
+// hubCache is that of Hugging Face's libraries.
 func hubCache() container.Cache {
-	return container.Cache{Name: "huggingface", Path: "/root/.cache/huggingface"}
+	return container.Cache{Name: "huggingface", Path: "/root/.cache/huggingface", Variable: "HF_HOME"}
+}
+
+// kernelCaches are those of kernels that are compiled when they are first used.
+func kernelCaches() []container.Cache {
+	return []container.Cache{
+		// its library adds .cache/flashinfer to the variable, and not to the path
+		{Name: "flashinfer", Path: "/root/.cache/flashinfer", Variable: "FLASHINFER_WORKSPACE_BASE"},
+		{Name: "triton", Path: "/root/.triton", Variable: "TRITON_CACHE_DIR", Below: "cache"},
+	}
 }
 
 // Downloads warns of a container that fetches its model anew with each start:
@@ -19,7 +28,7 @@ func hubCache() container.Cache {
 func Downloads(kind Kind, spec recipe.Spec) string {
 	image, model := spec.Container.Image, spec.Model
 	isHubName := model != "" && !strings.HasPrefix(model, "/") && !strings.HasPrefix(model, ".")
-	if image == "" || !spec.Container.Daemon() || !isHubName || len(kind.ImageCaches) == 0 ||
+	if image == "" || spec.Container.ShowsHome() || !isHubName || len(kind.ImageCaches) == 0 ||
 		spec.Container.Cache != "" {
 		return ""
 	}

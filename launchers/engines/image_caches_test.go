@@ -30,6 +30,7 @@ func TestDownloads(t *testing.T) {
 		},
 		{"a folder of this machine", "vllm", "/models/m", container.Options{}, nil, false},
 		{"the user's home is seen within", "vllm", "org/m", container.Options{Engine: "apptainer"}, nil, false},
+		{"no home within", "vllm", "org/m", container.Options{Engine: "enroot"}, nil, true},
 		{"no model of a hub", "command", "m", container.Options{}, nil, false},
 	} {
 		kind, _ := Lookup(c.launcher)

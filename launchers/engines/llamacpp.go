@@ -22,20 +22,22 @@ func llamacppKind() Kind {
 		DefaultPort: 8080,
 		// With a stream open a server stops at its next keep-alive ping, which
 		// comes every 30 s.
-		StopGrace:   35 * time.Second,
-		Run:         []string{"llama-server"},
-		Backends:    []string{"llama.cpp"},
-		Dialect:     "llamacpp",
-		Command:     llamaCommand,
-		Entry:       []string{"llama-server"},
-		Image:       "ghcr.io/ggml-org/llama.cpp:server-cuda",
-		ImageAMD:    "ghcr.io/ggml-org/llama.cpp:server-rocm",
-		ImageCaches: []container.Cache{hubCache(), {Name: "llama.cpp", Path: "/root/.cache/llama.cpp"}},
-		WorldSize:   unknownSize, // it spreads over all GPUs that it sees
-		Drafts:      llamaSpeculates,
-		Retired:     llamaRetired(),
-		Conflicts:   splitContext,
-		NeedsModel:  true,
+		StopGrace: 35 * time.Second,
+		Run:       []string{"llama-server"},
+		Backends:  []string{"llama.cpp"},
+		Dialect:   "llamacpp",
+		Command:   llamaCommand,
+		Entry:     []string{"llama-server"},
+		Image:     "ghcr.io/ggml-org/llama.cpp:server-cuda",
+		ImageAMD:  "ghcr.io/ggml-org/llama.cpp:server-rocm",
+		ImageCaches: []container.Cache{
+			hubCache(), {Name: "llama.cpp", Path: "/root/.cache/llama.cpp", Variable: "LLAMA_CACHE"},
+		},
+		WorldSize:  unknownSize, // it spreads over all GPUs that it sees
+		Drafts:     llamaSpeculates,
+		Retired:    llamaRetired(),
+		Conflicts:  splitContext,
+		NeedsModel: true,
 
 		WeightsOnGPU: llamaWeightsOnGPU,
 

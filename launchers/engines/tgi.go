@@ -23,7 +23,7 @@ func tgiKind() Kind {
 		Image:       "ghcr.io/huggingface/text-generation-inference:latest",
 		ImageAMD:    "ghcr.io/huggingface/text-generation-inference:latest-rocm",
 		Entry:       []string{"text-generation-launcher"},
-		ImageCaches: []container.Cache{{Name: "text-generation-inference", Path: "/data"}},
+		ImageCaches: []container.Cache{{Name: "text-generation-inference", Path: "/data", Variable: "HUGGINGFACE_HUB_CACHE"}},
 		WorldSize:   tgiWorldSize,
 		Drafts:      tgiDrafts,
 		Private:     tgiPrivate,

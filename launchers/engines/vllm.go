@@ -47,12 +47,8 @@ func VllmKind() Kind {
 	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
 	kind.Image, kind.ImageAMD = "vllm/vllm-openai:latest", "vllm/vllm-openai-rocm:latest"
-	kind.ImageCaches = []container.Cache{
-		hubCache(),
-		{Name: "vllm", Path: "/root/.cache/vllm"},
-		{Name: "flashinfer", Path: "/root/.cache/flashinfer"},
-		{Name: "triton", Path: "/root/.triton"},
-	}
+	own := container.Cache{Name: "vllm", Path: "/root/.cache/vllm", Variable: "VLLM_CACHE_ROOT"}
+	kind.ImageCaches = append([]container.Cache{hubCache(), own}, kernelCaches()...)
 	kind.Spellings = parallelSpellings()
 	return kind.started()
 }

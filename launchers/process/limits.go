@@ -46,7 +46,7 @@ func limitMemory() {
 	if limit, _ := os.LookupEnv("GOMEMLIMIT"); limit != "" { // an empty one is none to the Go runtime, too
 		return
 	}
-	if all := proc.System.Memory("/sys/fs/cgroup"); all > 0 {
+	if all := proc.System.Memory(proc.Cgroups); all > 0 {
 		debug.SetMemoryLimit(int64(memoryShare * float64(all)))
 	}
 }

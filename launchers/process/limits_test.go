@@ -35,7 +35,7 @@ func TestLimitMemory(t *testing.T) {
 
 	t.Setenv("GOMEMLIMIT", "")
 	limitMemory()
-	all := proc.System.Memory("/sys/fs/cgroup")
+	all := proc.System.Memory(proc.Cgroups)
 	if got := debug.SetMemoryLimit(-1); got >= all || got < all/2 {
 		t.Errorf("memory limit %d, want a part of %d", got, all)
 	}

@@ -49,6 +49,9 @@ type Process struct {
 	tree     tree
 	groupErr error // why there is no group
 
+	memoryMu sync.Mutex // guards memory
+	memory   proc.OOMWatch
+
 	orphanGrace time.Duration // see Config
 
 	done     chan struct{} // closed when the leader has ended
@@ -94,6 +97,7 @@ func Start(config Config) (*Process, error) {
 	}
 	defer log.Close() // the child has its own descriptor
 
+	memory := proc.System.WatchOOM(os.Getpid(), proc.Cgroups, "")
 	group, groupErr := config.makeGroup()
 	p, err := config.spawn(program, log, group)
 	if err != nil && group != nil { // a kernel or a sandbox without clone3, or the program's own fault
@@ -105,7 +109,7 @@ func Start(config Config) (*Process, error) {
 		return nil, fmt.Errorf("start process: %w", startError(err))
 	}
 
-	p.groupErr = groupErr
+	p.groupErr, p.memory = groupErr, memory
 	return p, p.identify(config, group)
 }
 
@@ -229,11 +233,14 @@ func (p *Process) identify(config Config, group *cgroup) error {
 		seen: make(map[proc.Key]bool),
 	}
 
+	own := ""
 	if group != nil {
 		p.tree.groups = cgroups{group}
+		own = CgroupName(config.Cookie)
 	}
 
 	p.tree.register()
+	p.memory = proc.System.WatchOOM(pid, proc.Cgroups, own).Since(p.memory)
 
 	return nil
 }
@@ -248,6 +255,20 @@ func (p *Process) CgroupError() error { return p.groupErr }
 
 // Done is closed when the leader has ended. Its children may live on.
 func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Explain says whether the kernel has killed for lack of memory while the tree
+// ran: one of its processes, or of those that share its control group.
+func (p *Process) Explain() (class results.FailureClass, reason string) {
+	p.memoryMu.Lock()
+	defer p.memoryMu.Unlock()
+	kills := p.memory.Look()
+	if kills == 0 {
+		return "", ""
+	}
+
+	return results.FailOutOfMemory, fmt.Sprintf("the kernel killed for lack of memory in its control group (oom_kill %d)",
+		kills)
+}
 
 // Exit returns the leader's exit code, 128+n after signal n; ok is false
 // while it runs.

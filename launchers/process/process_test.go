@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	fakeengine.Main()
 	harnessMain()
 	stopperMain()
+	limitedMain()
 	if err := BecomeSubreaper(); err != nil {
 		panic(err)
 	}

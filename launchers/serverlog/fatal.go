@@ -28,6 +28,9 @@ func (m *FatalMatch) Failure(cause string) *results.Failure {
 	return results.Failf(m.kind.Class, "server log says %q%s", text.Shorten(m.line), hint)
 }
 
+// Vague reports whether the line only says that a part of the engine is gone.
+func (m *FatalMatch) Vague() bool { return vague(m.kind.Class) }
+
 // vague reports whether a class only says that the engine is gone, so that a
 // later line may say why.
 func vague(class results.FailureClass) bool {

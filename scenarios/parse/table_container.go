@@ -56,7 +56,8 @@ shm-size: 64GiB
 				func(c *scenarios.Container) *string { return &c.MaxLog }).Or("256MiB"),
 			schema.TextKey("cache", "Folder of this machine, relative to the scenario file, for what the engine keeps "+
 				"between starts: models of a hub, compiled kernels. Its subfolders, such as huggingface and vllm, are "+
-				"made where they are missing and mounted where the engine's image looks for them.",
+				"made where they are missing. They are mounted where the engine's image looks for them; engines "+
+				"without a daemon show the folder and set variables such as HF_HOME.",
 				func(c *scenarios.Container) *string { return &c.Cache }).
 				DefaultNote("none: each start downloads again"),
 			schema.DurationKey("pull-timeout", "Longest time for the image to come; it does not count as the "+
