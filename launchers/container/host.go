@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // Host is what a recipe must know of this machine.
@@ -29,7 +31,9 @@ type CDI struct {
 
 // ThisHost looks at this machine.
 func ThisHost() Host {
-	host := Host{Rootless: os.Geteuid() != 0, User: strconv.Itoa(os.Geteuid()), InJob: os.Getenv("SLURM_JOB_ID") != ""}
+	host := Host{Rootless: os.Geteuid() != 0, User: strconv.Itoa(os.Geteuid())}
+	jobs, _ := proc.System.Variable(os.Getpid(), "SLURM_JOB_ID")
+	host.InJob = len(jobs) > 0
 	if who, err := user.Current(); err == nil {
 		host.User = who.Username
 	}

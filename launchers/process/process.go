@@ -266,8 +266,8 @@ func (p *Process) Explain() (class results.FailureClass, reason string) {
 		return "", ""
 	}
 
-	return results.FailOutOfMemory, fmt.Sprintf("the kernel killed for lack of memory in its control group (oom_kill %d)",
-		kills)
+	return results.FailOutOfMemory,
+		fmt.Sprintf("the kernel killed for lack of memory in its control group (oom_kill %d)", kills)
 }
 
 // Exit returns the leader's exit code, 128+n after signal n; ok is false
