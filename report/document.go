@@ -43,6 +43,7 @@ type FailureGroup struct {
 	Verdict string
 	Class   string // "": as the verdict says
 	Message string
+	Do      string   // what to do about it; "": nothing
 	Steps   []string // ids
 	Tail    []string // last lines of the server's log
 	Log     string   // its file, relative to the run folder; "": unknown
@@ -85,7 +86,7 @@ func NewDocument(run *results.Run) *Document {
 
 	for _, g := range collectFailures(run) {
 		group := FailureGroup{
-			Verdict: g.verdict, Message: g.words(), Steps: g.steps, Log: g.log,
+			Verdict: g.verdict, Message: g.words(), Do: g.do(), Steps: g.steps, Log: g.log,
 			Tail: text.Tail(g.failure.LogTail, tailLines),
 		}
 		if g.classText() != "" {

@@ -38,6 +38,16 @@ func (g failures) words() string {
 	return text.Clean(g.failure.Message)
 }
 
+// do is what to do about the failure; "" where its class says nothing.
+func (g failures) do() string {
+	e, _ := codes.Failure(g.failure.Class)
+	if e.Do == "Nothing." {
+		return ""
+	}
+
+	return e.Do
+}
+
 // ofFirst says of a message for several steps whose figures it has.
 const ofFirst = " (times and numbers of the first)"
 

@@ -91,6 +91,9 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), text.Count(len(g.steps), "step"),
 			table.Escape(text.Few(g.steps)))
 		fmt.Fprintf(out, "  - %s\n", table.Escape(g.words()))
+		if do := g.do(); do != "" {
+			fmt.Fprintf(out, "  - *What to do: %s*\n", table.Escape(do))
+		}
 		if g.log != "" {
 			fmt.Fprintf(out, "  - log: %s\n", table.Escape(g.log))
 		}
@@ -112,8 +115,11 @@ func markdownWarnings(out *bytes.Buffer, groups []doubts) {
 	}
 	out.WriteString("\n## Warnings\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s** %s: %s *What to do: %s*\n", g.code, g.severityText(), table.Escape(g.entry.Meaning),
-			table.Escape(g.entry.Do))
+		fmt.Fprintf(out, "- **%s** %s: %s", g.code, g.severityText(), table.Escape(g.entry.Meaning))
+		if g.entry.Do != "" {
+			fmt.Fprintf(out, " *What to do: %s*", table.Escape(g.entry.Do))
+		}
+		out.WriteString("\n")
 		for _, m := range g.messages[:min(len(g.messages), g.shown())] {
 			fmt.Fprintf(out, "  - %s: %s\n", table.Escape(text.Few(m.steps)), table.Escape(m.words()))
 		}

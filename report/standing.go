@@ -74,8 +74,11 @@ func aheadText(c versus.Contest, figure catalog.Figure) string {
 		return "ahead of " + grid.VariantName(o.Cell)
 	}
 
-	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title,
-		grid.VariantName(o.Cell))
+	percent, digits := 100*math.Abs(*o.Diff.Delta), 2
+	if percent >= 100 {
+		digits = 0
+	}
+	text := fmt.Sprintf("%.*f %% %s %s than %s", digits, percent, more, figure.Title, grid.VariantName(o.Cell))
 	starts := fmt.Sprintf("%d and %d server starts", o.Diff.Candidate.N, o.Diff.Baseline.N)
 	switch {
 	case o.Diff.Candidate.N == 1 && o.Diff.Baseline.N == 1:
@@ -204,9 +207,13 @@ func aloneLines(contests []versus.Contest, figure catalog.Figure) []string {
 	p := versus.Peak(contests, figure)
 	value := p.Mean * figure.Scale
 
-	return []string{fmt.Sprintf("Nothing to compare %s with: no load point has two variants with valid figures. "+
-		"Best %s: %s%s, over %s.",
-		nameOf(p), figure.Title, table.Number(&value, table.DigitsOf(value)), atPoints([]versus.Contest{p}),
+	why := "No load point has two variants with valid figures, so nothing is compared"
+	if !slices.ContainsFunc(contests, func(c versus.Contest) bool { return c.Best.Variant != p.Best.Variant }) {
+		why = "Only one variant has valid figures, so nothing is compared"
+	}
+
+	return []string{fmt.Sprintf("%s: the best %s is %s, of %s%s, over %s.", why, figure.Title,
+		table.Number(&value, table.DigitsOf(value)), nameOf(p), atPoints([]versus.Contest{p}),
 		text.Count(len(p.Best.PerLife(figure.Of)), "server start"))}
 }
 

@@ -116,6 +116,9 @@ func printFailures(p *table.Printer, groups []failures) {
 	for _, g := range groups {
 		p.Wrapped("  ", p.Bad(g.verdict)+g.classText()+", "+text.Count(len(g.steps), "step")+": "+text.Few(g.steps))
 		p.Wrapped("    ", g.words())
+		if do := g.do(); do != "" {
+			p.Wrapped("    ", "What to do: "+do)
+		}
 		for _, line := range text.Tail(g.failure.LogTail, tailLines) {
 			p.Wrapped("    | ", line)
 		}

@@ -25,6 +25,18 @@ const (
 	CannotTell   Verdict = "cannot tell"
 )
 
+// Reversed is the verdict with baseline and candidate exchanged.
+func (v Verdict) Reversed() Verdict {
+	switch v {
+	case Better:
+		return Worse
+	case Worse:
+		return Better
+	default:
+		return v
+	}
+}
+
 // Rule says how differences are judged. The zero value is DefaultRule.
 type Rule struct {
 	Confidence float64 // of intervals, and 1 - the rate of false alarms over all figures together
@@ -290,6 +302,27 @@ func (d *Difference) sameAs(other *Difference) bool {
 	}
 	return d.Delta != nil && *d.Delta != 0 && near(d.Delta, other.Delta) && near(d.PWelch, other.PWelch) &&
 		near(d.Low, other.Low) && near(d.PRank, other.PRank)
+}
+
+// Settle gives the figure of a difference that was judged with other questions
+// the verdict it has there, and so the figures that move with it exactly.
+func (p *Pair) Settle(judged Difference) {
+	at := slices.IndexFunc(p.Differences, func(d Difference) bool { return d.Figure == judged.Figure })
+	if at < 0 {
+		return
+	}
+
+	figure := p.Differences[at]
+	for i := range p.Differences {
+		d := &p.Differences[i]
+		if i != at && !figure.sameAs(d) {
+			continue
+		}
+		d.Verdict, d.PHolm, d.MoreRepeats, d.OneAfter = judged.Verdict, judged.PHolm, judged.MoreRepeats, judged.OneAfter
+		if d.Higher != judged.Higher {
+			d.Verdict = d.Verdict.Reversed()
+		}
+	}
 }
 
 // more is how many further repeats of each arm give rule.Power to find a

@@ -78,7 +78,8 @@ const driftAlpha = 0.05
 func Differences(run *results.Run) []Pair { return DifferencesBy(run, 0) }
 
 // DifferencesBy is differences with so many rounds of the bootstrap; 0: the
-// usual number.
+// usual number. The figure that decides has the verdict that Contests come to,
+// where the pair is one of theirs.
 func DifferencesBy(run *results.Run, rounds int) []Pair {
 	cells := compare.CellsOf(run.Manifest, InOrder(run))
 	if !AnyRepeats(cells) {
@@ -107,7 +108,47 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 		all = append(all, s)
 	}
 
+	agreeWithContests(run, all, rule)
+
 	return all
+}
+
+// agreeWithContests gives the figure that decides the same verdict here as
+// above the report: it is one question, corrected once.
+func agreeWithContests(run *results.Run, pairs []Pair, rule compare.Rule) {
+	figure, ok := StandingFigure(run)
+	if !ok {
+		return
+	}
+
+	contests := Contests(run, figure)
+	Judge(contests, figure, rule)
+	for i := range pairs {
+		if judged, ok := judgedBy(contests, &pairs[i]); ok {
+			pairs[i].Settle(judged)
+		}
+	}
+}
+
+// judgedBy is the difference of a pair's candidate from its baseline as the
+// contests have judged it; false: none compares the two.
+func judgedBy(contests []Contest, p *Pair) (d compare.Difference, ok bool) {
+	base, with := p.Baseline.Variant, p.Candidate.Variant
+	for _, c := range contests {
+		for _, o := range c.Others {
+			switch {
+			case c.Point != p.Point:
+			case c.Best.Variant == with && o.Cell.Variant == base:
+				return o.Diff, true
+			case c.Best.Variant == base && o.Cell.Variant == with:
+				d = o.Diff
+				d.Verdict = d.Verdict.Reversed()
+				return d, true
+			}
+		}
+	}
+
+	return d, false
 }
 
 // RecipeChanges lists how the servers of two cells were started differently.

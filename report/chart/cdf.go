@@ -47,7 +47,7 @@ func CDF(s CDFSpec) (template.HTML, error) {
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(share, &span{lo: 0, hi: 1}, 5, tight)
 	legend := s.legendOf(s.entries(), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
-	c := newCanvas(s.width(), 280+top+bottom)
+	c := newCanvas(s.width(), min(280, s.width()*0.65)+top+bottom)
 	f := newFrame(c, x, y, leftRoom(y), edge+16, bottom, top)
 	f.grid()
 	f.bottomAxis(x.title(s.X))
@@ -113,7 +113,9 @@ func (s CDFSeries) n() int {
 func (s CDFSpec) entries() []entry {
 	var out []entry
 	for i, series := range s.Series {
-		out = append(out, entry{name: series.Name, look: lookOf(series.Slot, i), line: true, sign: true})
+		out = append(out, entry{
+			name: series.Name, look: lookOf(series.Slot, i), line: true, sign: true, rest: series.Slot == Rest,
+		})
 	}
 	return out
 }

@@ -17,14 +17,16 @@ type KeySpec struct {
 // KeySeries is one series of the charts.
 type KeySeries struct {
 	Name string
-	Slot int // 1 to 8, as in the charts; 0: by position
+	Slot int // 1 to 8 or Rest, as in the charts; 0: by position
 }
 
 // Key draws the legend of several charts.
 func Key(s KeySpec) (template.HTML, error) {
 	var entries []entry
 	for i, series := range s.Series {
-		entries = append(entries, entry{name: series.Name, look: lookOf(series.Slot, i), line: true, sign: true})
+		entries = append(entries, entry{
+			name: series.Name, look: lookOf(series.Slot, i), line: true, sign: true, rest: series.Slot == Rest,
+		})
 	}
 
 	if s.Front {

@@ -12,6 +12,7 @@ type entry struct {
 	sign bool // the marker
 
 	hollow bool // the marker is not filled
+	rest   bool // one of those that are drawn alike: they share one entry
 }
 
 const (
@@ -38,10 +39,21 @@ func (h Head) legendOf(entries []entry, width vg.Length) legend {
 // newLegend is empty where there is nothing to tell apart.
 func newLegend(entries []entry, width vg.Length) legend {
 	named := entries[:0:0]
+	others := 0
 	for _, e := range entries {
-		if e.name != "" {
+		switch {
+		case e.name == "":
+		case e.rest:
+			others++
+		default:
 			named = append(named, e)
 		}
+	}
+
+	if others > 0 {
+		named = append(named, entry{
+			name: count(others, "other", "others") + " (hover for names)", look: lookOf(Rest, 0), sign: true,
+		})
 	}
 
 	l := legend{entries: named}
@@ -50,15 +62,15 @@ func newLegend(entries []entry, width vg.Length) legend {
 		return l
 	}
 
-	at := width
+	x := width
 	for _, e := range l.entries {
 		w := e.width()
-		if at+w > width {
+		if x+w > width {
 			l.rows = append(l.rows, nil)
-			at = 0
+			x = 0
 		}
 		l.rows[len(l.rows)-1] = append(l.rows[len(l.rows)-1], e)
-		at += w
+		x += w
 	}
 
 	return l

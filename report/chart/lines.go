@@ -135,7 +135,7 @@ func (s LinesSpec) entries(points int) []entry {
 	for i, series := range s.Series {
 		out = append(out, entry{
 			name: series.Name, look: lookOf(series.Slot, i), line: true,
-			sign: points <= markedPoints,
+			sign: points <= markedPoints, rest: series.Slot == Rest,
 		})
 	}
 	return out
@@ -165,8 +165,17 @@ func (f *frame) drawLines(x, y Axis, all []LineSeries, marked bool) {
 }
 
 // drawTargets draws a line across the plot for each limit, its label at the left
-// end: figures are near their limits at high loads.
+// end: figures are near their limits at high loads. A label without room above
+// its line stands below it; one without room there either is in the description
+// only.
 func (f *frame) drawTargets(all []Target) {
+	taken := []vg.Length{f.area.Max.Y + 9} // the title of the axis
+	room := func(y vg.Length) bool {
+		return y > f.area.Min.Y && !slices.ContainsFunc(taken, func(other vg.Length) bool {
+			return max(other, y)-min(other, y) < tickSize
+		})
+	}
+
 	for _, t := range all {
 		y := f.y.norm(t.Value)
 		if !finite(y) || y < 0 || y > 1 {
@@ -176,8 +185,14 @@ func (f *frame) drawTargets(all []Target) {
 		f.strokeAll(look{paint: "bad", dash: []vg.Length{6, 4}}.line(1.4),
 			[][]vg.Point{{{X: f.area.Min.X, Y: at}, {X: f.area.Max.X, Y: at}}})
 		f.c.SetLineDash(nil, 0)
-		f.c.text(vg.Point{X: f.area.Min.X + 4, Y: at + 4}, "start", "n",
-			cut(t.Label, tickSize, f.area.Max.X-f.area.Min.X-4))
+		for _, y := range []vg.Length{at + 4, at - tickSize - 1} {
+			if room(y) {
+				taken = append(taken, y)
+				f.c.text(vg.Point{X: f.area.Min.X + 4, Y: y}, "start", "n",
+					cut(t.Label, tickSize, f.area.Max.X-f.area.Min.X-4))
+				break
+			}
+		}
 	}
 }
 

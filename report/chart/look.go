@@ -11,6 +11,10 @@ import (
 // looks is how many series can be told apart.
 const looks = 8
 
+// Rest is the slot of series that are drawn alike, in grey: those that have no
+// colour of their own.
+const Rest = looks + 1
+
 // look is how a series is drawn: colour, dash and marker together, so that
 // each of them alone tells it from the others.
 type look struct {
@@ -23,6 +27,9 @@ type look struct {
 func lookOf(slot, position int) look {
 	if slot <= 0 {
 		slot = position + 1
+	}
+	if slot == Rest {
+		return look{paint: "axis half"}
 	}
 	n := (slot - 1) % looks
 	return look{paint: paint("c" + strconv.Itoa(n+1)), dash: dashOf(n), shape: n}

@@ -14,7 +14,7 @@ const (
 )
 
 // textWidth estimates how wide text is in a common sans-serif face. The
-// page's font is not known, so the estimate is on the wide side.
+// page's font is not known, so the estimate is that of a wide one, DejaVu Sans.
 func textWidth(s string, size vg.Length) vg.Length {
 	width := 0.0
 	for _, r := range clean(s) {
@@ -31,16 +31,18 @@ func runeWidth(r rune) float64 {
 	case strings.ContainsRune("frt()[]{}-/\\ ", r):
 		return 0.38
 	case strings.ContainsRune("mwMW%@", r):
-		return 0.92
+		return 0.98
+	case strings.ContainsRune("<>=+~#^", r):
+		return 0.84
 	case unicode.Is(unicode.Mn, r):
 		return 0
 	case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0xff00):
 		return 1.05
 	case unicode.IsUpper(r):
-		return 0.7
+		return 0.75
 	}
 
-	return 0.58
+	return 0.63
 }
 
 // cut shortens text to a width, with an ellipsis in its middle: names of

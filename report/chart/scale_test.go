@@ -149,7 +149,7 @@ func TestClockTicks(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"short", "short"}, {"  spaced ", "spaced"}, {"a-long-variant-name-fp8", "a-long-…me-fp8"}, {"", ""},
+		{"short", "short"}, {"  spaced ", "spaced"}, {"a-long-variant-name-fp8", "a-long…me-fp8"}, {"", ""},
 	} {
 		got := cut(c.in, textSize, 90)
 		if got != c.want {

@@ -86,7 +86,9 @@ func (s ScatterSpec) drawable(p XY) bool {
 func (s ScatterSpec) entries() []entry {
 	var out []entry
 	for i, series := range s.Series {
-		out = append(out, entry{name: series.Name, look: lookOf(series.Slot, i), sign: true})
+		out = append(out, entry{
+			name: series.Name, look: lookOf(series.Slot, i), sign: true, rest: series.Slot == Rest,
+		})
 	}
 	if len(s.Front) > 1 {
 		out = append(out, frontEntry())

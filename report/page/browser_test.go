@@ -168,6 +168,24 @@ func (b *tab) shot(name string) {
 	}
 }
 
+// shotTop leaves a picture of the first screens of a page that may be too long
+// for one picture.
+func (b *tab) shotTop(name string, width int64) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	const height = 3600
+	b.do(chromedp.EmulateViewport(width, height))
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // shotParts leaves a picture of each section.
 func (b *tab) shotParts(name string) {
 	b.t.Helper()

@@ -76,6 +76,7 @@ func TestPageFitsItsScreens(t *testing.T) {
 			b.want(smallText, "")
 			b.want(wideParts, "")
 			b.want(overlaps, "")
+			b.want(collisions, "")
 			b.quiet()
 			b.shot(screen.name)
 		})

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 
@@ -20,7 +21,7 @@ func (d *drawer) timeline() (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 
-	s := chart.TimelineSpec{Head: chart.Head{ID: "night", Title: "Timeline of the run"}}
+	var s chart.TimelineSpec
 	if len(d.run.Events) > 0 {
 		s.Start = d.run.Events[0].Time
 	}
@@ -51,11 +52,24 @@ func (d *drawer) timeline() (*figure, error) {
 
 	s.Lanes = append(s.Lanes, events)
 	s.Curves = d.machineCurves()
-	svg, err := chart.Timeline(s)
+	caption := "Wall clock, for orientation only: figures are measured on the monotonic clock. Each step links to its " +
+		"details."
+	if len(s.Curves) > 0 {
+		caption += " Curves: total power of the GPUs in use and the hottest of them, while steps were measured."
+	}
 
-	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: figures are measured on the monotonic " +
-		"clock. Each step links to its details. Curves: total power of the GPUs in use and the hottest of them, " +
-		"while steps were measured."}, err
+	f, err := twice("night", size{width: wideChart}, size{width: phoneChart},
+		func(h chart.Head, _ float64) (template.HTML, error) {
+			s.Head = h
+			s.Title = "Timeline of the run"
+
+			return chart.Timeline(s)
+		})
+	if f != nil {
+		f.Caption = caption
+	}
+
+	return f, err
 }
 
 func (d *drawer) span(span curves.TimelineSpan) chart.Span {

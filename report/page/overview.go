@@ -38,15 +38,19 @@ type figure struct {
 // WidthOf is the class that keeps text readable.
 func (f *figure) WidthOf() string { return fmt.Sprintf("w%d", cmp.Or(f.Width, wideChart)) }
 
-// Widths of charts, in the units of their view machines, which are pixels where a
-// chart is shown at its own size.
+// Widths of charts, in the units of their view boxes, which are pixels where a
+// chart is shown at its own size. A small chart is as wide as a phone, and three
+// of them as a page.
 const (
 	wideChart   = 900
 	answerChart = 560
 	keyChart    = 720
-	smallChart  = 480
+	smallChart  = 350
 	phoneChart  = 330
 )
+
+// smallHeight is that of the plot of a small chart.
+const smallHeight = 200
 
 // size is that of a drawing.
 type size struct{ width, height int }
@@ -80,16 +84,14 @@ type legendEntry struct {
 	Slot    int
 }
 
-// slots is how many colours there are.
-const slots = 8
-
 // drawer makes the charts of a run.
 type drawer struct {
 	run    *results.Run
 	passes *passes
 	links  map[string]string
 	cells  []compare.Cell
-	order  []string // of variants
+	order  []string // of variants: those without a colour of their own first, so that the others lie above them
+	looks  looks
 }
 
 func overviewOf(run *results.Run, p *passes, links map[string]string) (overview, error) {
@@ -104,6 +106,11 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 	}
 
 	d.cells = compare.CellsOf(run.Manifest, steps)
+	d.looks = looksOf(d.order, d.leaders())
+	planned := slices.Clone(d.order)
+	rest := func(name string) int { return d.looks.slots[name] / chart.Rest }
+	slices.SortStableFunc(d.order, func(a, b string) int { return cmp.Compare(rest(b), rest(a)) })
+
 	var o overview
 	tradeoff, front, err := d.tradeoff()
 	if err != nil {
@@ -127,8 +134,8 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 		return o, err
 	}
 
-	for _, name := range d.order {
-		o.Legend = append(o.Legend, legendEntry{text.Clean(name), d.slot(name)})
+	for _, name := range planned {
+		o.Legend = append(o.Legend, legendEntry{text.Clean(name), d.looks.slots[name]})
 	}
 
 	if o.Key, err = d.key(len(front) > 1); err != nil {
@@ -139,9 +146,6 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 
 	return o, err
 }
-
-// slot is the colour of a variant, the same in all charts.
-func (d *drawer) slot(variant string) int { return slices.Index(d.order, variant)%slots + 1 }
 
 func (d *drawer) href(step string) string { return "#" + d.links[step] }
 
@@ -193,62 +197,65 @@ func (d *drawer) frontRow(c compare.Cell, at curves.ParetoPoint, unit chart.Unit
 	}
 }
 
-func (d *drawer) tradeoff() (*figure, []frontRow, error) {
+// trade is what the chart of throughput against speed shows.
+type trade struct {
+	cells []compare.Cell // that have both figures
+	at    []curves.ParetoPoint
+	front []int // of cells, in rising order of speed per user
+	label string
+	unit  chart.Unit
+}
+
+// tradeOf takes the throughput per GPU where the GPUs of all cells are known.
+func (d *drawer) tradeOf() trade {
+	t := trade{label: "all output", unit: "tok/s"}
 	perGPU := true
-	var drawn []compare.Cell
 	for _, c := range d.cells {
 		if c.MeanOf(perUser) == nil || c.MeanOf(outputThroughput) == nil {
 			continue
 		}
-		drawn = append(drawn, c)
+		t.cells = append(t.cells, c)
 		perGPU = perGPU && !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return gpusOf(r) == 0 })
 	}
 
-	if len(drawn) == 0 {
-		return nil, nil, nil
+	y := outputThroughput
+	if perGPU {
+		y, t.label, t.unit = outputPerGPU, "output per GPU", "tok/s/GPU"
 	}
 
-	y, label, unit := outputThroughput, "all output", chart.Unit("tok/s")
-	if perGPU {
-		y, label, unit = outputPerGPU, "output per GPU", "tok/s/GPU"
+	var ranked []int
+	var points []curves.ParetoPoint
+	for i, c := range t.cells {
+		t.at = append(t.at, curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)})
+		if c.Valid() && !c.Again {
+			ranked, points = append(ranked, i), append(points, t.at[i])
+		}
+	}
+
+	for _, i := range curves.ParetoFront(points) {
+		t.front = append(t.front, ranked[i])
+	}
+
+	return t
+}
+
+func (d *drawer) tradeoff() (*figure, []frontRow, error) {
+	t := d.tradeOf()
+	if len(t.cells) == 0 {
+		return nil, nil, nil
 	}
 
 	s := chart.ScatterSpec{
 		X:      chart.Axis{Label: "output per user, while it streams", Unit: "tok/s"},
-		Y:      chart.Axis{Label: label, Unit: unit, Zero: true},
+		Y:      chart.Axis{Label: t.label, Unit: t.unit, Zero: true},
 		Better: "up and right",
-	}
-
-	var front []curves.ParetoPoint
-	var valid []compare.Cell
-	for _, name := range d.order {
-		series := chart.PointSeries{Name: text.Clean(name), Slot: d.slot(name)}
-		for _, c := range drawn {
-			if c.Variant != name {
-				continue
-			}
-			at := curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
-			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point),
-				short(at.X), short(at.Y), unit)
-			doubt := !c.Valid()
-			switch {
-			case doubt:
-				title += " (suspect or incomplete: not ranked)"
-			case !c.Again:
-				front, valid = append(front, at), append(valid, c)
-			}
-			series.Points = append(series.Points,
-				chart.Point{X: at.X, Y: at.Y, Label: text.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
-		}
-		if series.Points != nil {
-			s.Series = append(s.Series, series)
-		}
+		Series: d.tradeSeries(t),
 	}
 
 	var rows []frontRow
-	for _, i := range curves.ParetoFront(front) {
-		s.Front = append(s.Front, chart.XY(front[i]))
-		rows = append(rows, d.frontRow(valid[i], front[i], unit))
+	for _, i := range t.front {
+		s.Front = append(s.Front, chart.XY(t.at[i]))
+		rows = append(rows, d.frontRow(t.cells[i], t.at[i], t.unit))
 	}
 
 	f, err := twice("tradeoff", size{answerChart, 330}, size{phoneChart, 300},
@@ -259,10 +266,44 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			return chart.Scatter(s)
 		})
 	if f != nil {
-		f.Caption = d.tradeoffCaption()
+		f.Caption = d.tradeoffCaption(t)
 	}
 
 	return f, rows, err
+}
+
+// tradeSeries names the points by their load point, or by their variant where
+// there is one load point.
+func (d *drawer) tradeSeries(t trade) []chart.PointSeries {
+	onePoint := !slices.ContainsFunc(t.cells, func(c compare.Cell) bool { return c.Point != t.cells[0].Point })
+	var all []chart.PointSeries
+	for _, name := range d.order {
+		series := chart.PointSeries{Name: text.Clean(name), Slot: d.slot(name)}
+		for i, c := range t.cells {
+			if c.Variant != name {
+				continue
+			}
+			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point),
+				short(t.at[i].X), short(t.at[i].Y), t.unit)
+			if !c.Valid() {
+				title += " (suspect or incomplete: not ranked)"
+			}
+			label := text.Clean(c.Point)
+			if onePoint && series.Slot == chart.Rest {
+				label = ""
+			} else if onePoint {
+				label = d.looks.names[c.Variant]
+			}
+			series.Points = append(series.Points, chart.Point{
+				X: t.at[i].X, Y: t.at[i].Y, Label: label, Doubt: !c.Valid(), Ref: d.ref(c, title),
+			})
+		}
+		if series.Points != nil {
+			all = append(all, series)
+		}
+	}
+
+	return all
 }
 
 // key is the legend of the charts that compare variants; null where there are
@@ -272,7 +313,7 @@ func (d *drawer) key(front bool) (*figure, error) {
 	hollow := false
 	for _, name := range d.order {
 		if slices.ContainsFunc(d.cells, func(c compare.Cell) bool { return c.Variant == name && len(c.Counted) > 0 }) {
-			s.Series = append(s.Series, chart.KeySeries{Name: text.Clean(name), Slot: d.slot(name)})
+			s.Series = append(s.Series, chart.KeySeries{Name: d.looks.names[name], Slot: d.slot(name)})
 		}
 	}
 
@@ -287,19 +328,29 @@ func (d *drawer) key(front bool) (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 
-	return twice("key", size{width: keyChart}, size{width: phoneChart},
+	f, err := twice("key", size{width: keyChart}, size{width: phoneChart},
 		func(h chart.Head, _ float64) (template.HTML, error) {
 			s.Head = h
 			s.Title = "Legend of the charts"
 
 			return chart.Key(s)
 		})
+	if f != nil && d.looks.shared != "" {
+		f.Caption = "… stands for what all names share: " + d.looks.shared
+	}
+
+	return f, err
 }
 
-func (d *drawer) tradeoffCaption() string {
+func (d *drawer) tradeoffCaption(t trade) string {
 	caption := "Each point is a variant at one load point, linked to its step; mean over server starts. Per user: " +
-		"1 / median time per output token. The line is the Pareto front: no other valid point is better in both. " +
-		"Hollow points are suspect or incomplete and not on the front."
+		"1 / median time per output token."
+	if len(t.front) > 1 {
+		caption += " The line is the Pareto front: no other valid point is better in both."
+	}
+	if slices.ContainsFunc(t.cells, func(c compare.Cell) bool { return !c.Valid() }) {
+		caption += " Hollow points are suspect or incomplete and not on the front."
+	}
 	if again := d.run.Manifest.NullTest; again != "" {
 		caption += " " + text.Clean(again) + " is the baseline again, as a null test, and not on the front."
 	}
@@ -377,6 +428,11 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 			})
 		}
 	}
+
+	// Those without a colour of their own lie beneath the others.
+	slices.SortStableFunc(s.Series, func(a, b chart.CDFSeries) int {
+		return cmp.Compare(b.Slot/chart.Rest, a.Slot/chart.Rest)
+	})
 
 	if s.Series == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -9,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
@@ -60,6 +62,7 @@ func Write(w io.Writer, run *results.Run) error {
 
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"link": v.link, "plural": text.Count, "more": moreThanShown, "clean": text.Clean,
+		"long": func(s string) bool { return utf8.RuneCountInString(s) > longName },
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
@@ -139,23 +142,31 @@ func newView(run *results.Run) (*view, error) {
 // Attention names what the reader must not miss below: failures, and warnings
 // that disqualify; "": there is none.
 func (v *view) Attention() string {
-	var parts []string
-	if n := len(v.Failures); n > 0 {
-		parts = append(parts, text.Count(n, "kind")+" of failure")
+	const most = 3 // of a kind
+	var failed, disqualified []string
+	for _, f := range v.Failures {
+		failed = text.AppendNew(failed, cmp.Or(f.Class, f.Verdict))
 	}
-
-	disqualify := 0
 	for _, n := range v.Notices {
 		if n.Severity == codes.Disqualifies {
-			disqualify++
+			disqualified = text.AppendNew(disqualified, n.Code)
 		}
 	}
 
-	if disqualify > 0 {
-		parts = append(parts, "steps disqualified by "+text.Count(disqualify, "kind")+" of warning")
+	var parts []string
+	for _, kind := range []struct {
+		names []string
+		what  string
+	}{{failed, "failures: "}, {disqualified, "disqualified by "}} {
+		if len(kind.names) > most {
+			kind.names = append(kind.names[:most:most], fmt.Sprintf("%d more", len(kind.names)-most))
+		}
+		if len(kind.names) > 0 {
+			parts = append(parts, kind.what+strings.Join(text.CleanAll(kind.names), ", "))
+		}
 	}
 
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 // link is the fragment of a step; "" if the page has none of that name.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 )
@@ -180,8 +182,8 @@ func TestStandingSentences(t *testing.T) {
 		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
 		{
 			"one variant", alone(measured("a", 1, 100)),
-			[]string{"Nothing to compare a with: no load point has two variants with valid figures. Best output " +
-				"tok/s: 100.0 at c8, over 1 server start."},
+			[]string{"Only one variant has valid figures, so nothing is compared: the best output tok/s is 100.0, of a " +
+				"at c8, over 1 server start."},
 			false,
 		},
 		{"nothing", alone(), nil, false},
@@ -255,6 +257,23 @@ func TestLastLines(t *testing.T) {
 }
 
 // The arm of a null test is drawn, and neither best nor on the front.
+// The figure that decides is judged once: above, over all load points, and not
+// again with the other figures of a pair.
+func TestDifferencesAgreeWithTheVerdict(t *testing.T) {
+	run := night(t)
+	if lines := report.StandingOf(run).Lines; !strings.HasPrefix(lines[0], "variant-02 wins at c1") {
+		t.Fatalf("standing %q", lines)
+	}
+	for _, p := range versus.DifferencesBy(run, 1) {
+		for _, d := range p.Differences {
+			// All answers have one length: the three throughputs are one figure.
+			if p.Point == "c1" && strings.HasSuffix(d.Figure, "throughput") && d.Verdict != compare.Better {
+				t.Errorf("%s at %s: %s, want better", d.Figure, p.Point, d.Verdict)
+			}
+		}
+	}
+}
+
 func TestNullTestIsNeverBest(t *testing.T) {
 	run := alone(measured("a", 1, 100), measured("b", 1, 120), measured("a+again", 1, 300))
 	run.Manifest.NullTest = "a+again"

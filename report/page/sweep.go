@@ -30,12 +30,12 @@ func (d *drawer) sweep() ([]*figure, error) {
 		if f.Name == decides.Name {
 			continue
 		}
-		drawn, err := d.overLoad(f, chart.Head{ID: "sweep-" + f.Name, Width: smallChart}, 0)
+		drawn, err := d.overLoad(f, chart.Head{ID: "sweep-" + f.Name, Width: smallChart}, smallHeight)
 		if err != nil {
 			return nil, err
 		}
 		if drawn != "" {
-			all = append(all, &figure{SVG: drawn, Width: smallChart, Caption: captionOf(f)})
+			all = append(all, &figure{SVG: drawn, Width: smallChart, Caption: d.captionOf(f)})
 		}
 	}
 
@@ -54,7 +54,7 @@ func (d *drawer) deciding() (*figure, error) {
 	if err != nil || f.SVG == "" {
 		return nil, err
 	}
-	f.Caption = captionOf(figure) + " " + intervalNote
+	f.Caption = d.captionOf(figure) + d.intervalNote(figure)
 
 	return f, nil
 }
@@ -69,7 +69,59 @@ func (d *drawer) overLoad(f catalog.Figure, h chart.Head, height float64) (templ
 	return d.bars(f, h)
 }
 
-func captionOf(f catalog.Figure) string { return f.Title + ": " + better(f) }
+// captionOf says which end is better, and what is not drawn.
+func (d *drawer) captionOf(f catalog.Figure) string {
+	caption := f.Title + ": " + better(f)
+	if _, numbers := d.load(); len(numbers) <= 1 {
+		shown, all := d.barCells(f)
+		if len(shown) < all {
+			caption += fmt.Sprintf(" The best %d of %d; the table has all.", len(shown), all)
+		}
+		if targets := d.targets(f); len(targets) > 0 {
+			caption += " Dashed: " + targets[0].Label + "."
+		}
+	}
+
+	var without []string
+	for _, name := range d.order {
+		measured, known := false, false
+		for _, c := range d.cells {
+			if c.Variant == name {
+				measured = measured || len(c.Counted) > 0
+				known = known || d.armOf(c, f).N > 0
+			}
+		}
+		if measured && !known {
+			without = append(without, text.Clean(name))
+		}
+	}
+	if len(without) > 0 {
+		caption += " Not known of " + text.Few(without) + "."
+	}
+
+	return caption
+}
+
+// intervalNote explains the intervals of a figure, where there is one.
+func (d *drawer) intervalNote(f catalog.Figure) string {
+	any, below := false, false
+	for _, c := range d.cells {
+		if low := d.armOf(c, f).Low; low != nil {
+			any, below = true, below || *low < 0
+		}
+	}
+
+	note := ""
+	if any {
+		note = " Bands and whiskers: 95 % t intervals of the mean over two or more server starts"
+		if below {
+			note += ", cut off at 0"
+		}
+		note += "."
+	}
+
+	return note
+}
 
 // load says along which number the points of the run lie; empty where there is
 // none, or two points share one.
@@ -127,8 +179,6 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 
 	return numbers
 }
-
-const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over two or more server starts, cut off at 0."
 
 func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64, h chart.Head, height float64,
 ) (template.HTML, error) {
@@ -211,6 +261,39 @@ func fromZero(low *float64) *float64 {
 	return low
 }
 
+// mostBars is how many bars a chart has room for.
+const mostBars = 16
+
+// barCells are the cells that are drawn as bars, and how many have the figure:
+// of more than there is room for, the best of each load point.
+func (d *drawer) barCells(f catalog.Figure) (shown []compare.Cell, all int) {
+	byPoint := map[string][]compare.Cell{}
+	var points []string
+	for _, c := range d.cells {
+		if d.armOf(c, f).N > 0 {
+			all++
+			points = text.AppendNew(points, c.Point)
+			byPoint[c.Point] = append(byPoint[c.Point], c)
+		}
+	}
+
+	for _, point := range points {
+		cells := byPoint[point]
+		if all > mostBars {
+			slices.SortStableFunc(cells, func(a, b compare.Cell) int {
+				if f.Higher {
+					a, b = b, a
+				}
+				return cmp.Compare(*d.armOf(a, f).Mean, *d.armOf(b, f).Mean)
+			})
+			cells = cells[:min(len(cells), max(1, mostBars/len(points)))]
+		}
+		shown = append(shown, cells...)
+	}
+
+	return shown, all
+}
+
 func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
 	h.Title = f.Title
 	s := chart.BarsSpec{Head: h, Value: axisOf(f)}
@@ -218,12 +301,10 @@ func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
 	if targets := d.targets(f); len(targets) > 0 { // bars have room for one
 		s.Reference = &targets[0].Value
 	}
-	for _, c := range d.cells {
+	cells, _ := d.barCells(f)
+	for _, c := range cells {
 		sample := d.armOf(c, f)
-		if sample.N == 0 {
-			continue
-		}
-		label := text.Clean(c.Variant)
+		label := d.looks.names[c.Variant]
 		if c.Point != d.cells[0].Point || c.Point != d.cells[len(d.cells)-1].Point {
 			label += " at " + text.Clean(c.Point)
 		}

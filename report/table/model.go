@@ -25,6 +25,7 @@ func Numbers(head, unit string) Column { return Column{Head: head, Unit: unit} }
 type Row struct {
 	Cells    []Cell
 	NewGroup bool   // another load point begins
+	Unranked bool   // suspect, failed or incomplete, and so never the best
 	Step     string // id of the step that the row is about; "": of none or several
 }
 

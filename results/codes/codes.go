@@ -37,6 +37,9 @@ type Entry struct {
 // Warning is the entry of a warning's code.
 func Warning(code results.WarningCode) (Entry, bool) { return find(warnings(), string(code)) }
 
+// Failure is the entry of a failure's class.
+func Failure(class results.FailureClass) (Entry, bool) { return find(failures(), string(class)) }
+
 // Find lists the entries of a code: one, or two where a warning and a failure
 // share it.
 func Find(code string) []Entry {

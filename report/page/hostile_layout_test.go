@@ -1,0 +1,84 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/benchrig/bench/results"
+)
+
+// crowd is a run of many variants with long names over several load points.
+func crowd(variants int, points ...int) *results.Run {
+	var steps []*results.Result
+	for _, c := range points {
+		for i := range variants {
+			name := fmt.Sprintf("llama-3.1-70b-instruct-fp8-tp%d-pp4-max-num-seqs-%d-chunked-prefill", i%8, 16*i)
+			for repeat := 1; repeat <= 2; repeat++ {
+				speed := float64(100*c+7*i*c) / (1 + float64(c)/64)
+				r := measured(name, repeat, speed+float64(repeat))
+				r.Step.ID = fmt.Sprintf("%s_c%d_r%d", name, c, repeat)
+				r.Step.Point = fmt.Sprintf("c%d", c)
+				r.Asked = results.Asked{
+					API: "chat", MaxConcurrency: &c,
+					GoodputGoalsS: map[string]float64{"ttft": 0.09, "tpot": 0.05},
+				}
+				r.Figures.TPOT.Median = new(float64(c+i) / speed)
+				steps = append(steps, r)
+			}
+		}
+	}
+	return alone(steps...)
+}
+
+// allSuspect is a run without a valid step.
+func allSuspect() *results.Run {
+	run := crowd(3, 1, 8, 64)
+	for _, s := range run.Steps {
+		s.Result.Verdict = results.Suspect
+		s.Result.Warnings = append(s.Result.Warnings, results.Warning{
+			Code: results.WarnClientLate, Message: "requests were sent up to 50.0 ms later than intended",
+		})
+	}
+	return run
+}
+
+func onePoint() *results.Run { return alone(measured("only", 1, 100)) }
+
+// collisions lists texts of one chart that lie over each other. Letters are
+// lower than their boxes, so a third of the height may be shared.
+const collisions = `[...document.querySelectorAll("svg.chart")].filter(e => e.checkVisibility()).flatMap(svg => {` +
+	`const all = [...svg.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);` +
+	`return all.flatMap(([a, r], i) => all.slice(i + 1).filter(([b, s]) => ` +
+	`Math.min(r.right, s.right) - Math.max(r.left, s.left) > 1 && ` +
+	`Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top) > Math.min(r.height, s.height) / 3)` +
+	`.map(([b]) => svg.id + ": " + a + " over " + b)); }).slice(0, 5).join("; ")`
+
+func TestHostileRunsFitTheirScreens(t *testing.T) {
+	parent := browser(t)
+	for name, run := range map[string]*results.Run{
+		"crowd": crowd(40, 1, 8, 64, 256), "crowded-point": crowd(40, 8), "one-point": onePoint(),
+		"all-suspect": allSuspect(), "no-data": alone(), "attack": hostile(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := show(parent, t, draw(t, run), chromedp.EmulateViewport(1440, 900))
+			for _, screen := range []struct {
+				name          string
+				width, height int64
+			}{{"desktop", 1440, 900}, {"phone", 390, 844}} {
+				b.do(chromedp.EmulateViewport(screen.width, screen.height))
+				if strings.Contains(b.eval(`document.getElementById("charts") !== null`), "true") {
+					b.want(`(`+firstChartTop+`) < `+b.eval("innerHeight"), "true")
+				}
+				b.want(smallText, "")
+				b.want(wideParts, "")
+				b.want(overlaps, "")
+				b.want(collisions, "")
+				b.shotTop(name+"-"+screen.name, screen.width)
+			}
+			b.quiet()
+		})
+	}
+}
