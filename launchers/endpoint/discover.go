@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
@@ -25,14 +26,19 @@ type Discovery struct {
 	ArgsFrom  string            // path that told them
 }
 
-// discovered is an entry of a model list with all that engines put there.
-type discovered struct {
+// modelList is the OpenAI model list of an engine.
+type modelList struct {
+	Data []listedModel `json:"data"`
+}
+
+// listedModel is an entry of it with all that engines put there.
+type listedModel struct {
 	ID          string `json:"id"`
 	Owner       string `json:"owned_by"`
 	Root        string `json:"root"`
 	MaxModelLen int    `json:"max_model_len"`
 	Meta        *struct {
-		Context int `json:"n_ctx"`
+		Vocab int `json:"n_vocab"`
 	} `json:"meta"`
 	Status *routed `json:"status"`
 }
@@ -41,9 +47,7 @@ type discovered struct {
 // it tells without being asked for an answer. model "" takes the first one.
 func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, error) {
 	probe := newProber(joinable(spec.BaseURL), spec)
-	var list struct {
-		Data []discovered `json:"data"`
-	}
+	var list modelList
 
 	const path = "/v1/models"
 	a := probe.get(ctx, path)
@@ -81,17 +85,13 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 }
 
 // engineOf is the kind of server behind an entry of a model list.
-func engineOf(m discovered) string {
+func engineOf(m listedModel) string {
 	owner := strings.ToLower(m.Owner)
+	ofOwner := func(beginning string) bool { return strings.HasPrefix(owner, beginning) }
 	for _, kind := range engines.All() {
-		for _, beginning := range kind.Owners {
-			if strings.HasPrefix(owner, beginning) {
-				return kind.Name
-			}
+		if slices.ContainsFunc(kind.Owners, ofOwner) || kind.ListsState && (m.Meta != nil || m.Status != nil) {
+			return kind.Name
 		}
-	}
-	if m.Meta != nil || m.Status != nil { // only llama-server has it
-		return "llamacpp"
 	}
 	return ""
 }

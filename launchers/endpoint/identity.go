@@ -77,9 +77,7 @@ func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
 		return nil // it has no list
 	}
 
-	var list struct {
-		Data []discovered `json:"data"`
-	}
+	var list modelList
 
 	switch known := a.OK() && json.Unmarshal(a.Body, &list) == nil; {
 	case known && len(list.Data) == 0, !known && e.kind.ModelsMaybe && a.Err == nil && a.Status/100 == 4:

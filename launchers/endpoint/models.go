@@ -13,20 +13,6 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// modelList is the part of an OpenAI model list that is used.
-type modelList struct {
-	Data []listedModel `json:"data"`
-}
-
-type listedModel struct {
-	ID    string `json:"id"`
-	Owner string `json:"owned_by"`
-	Meta  struct {
-		Vocab int `json:"n_vocab"` // llama-server
-	} `json:"meta"`
-	Status *routed `json:"status"`
-}
-
 // routed is what a router of llama-server says of a model: whether it is loaded.
 // Other servers, and llama-server of one model, say nothing of the kind.
 type routed struct {
@@ -55,11 +41,11 @@ func withModel(path, model string) string {
 func (e *Endpoint) served(model listedModel, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.engine, e.listedFirst = engineOf(discovered{Owner: model.Owner}), first
-	if e.routed = model.Status != nil; e.routed || model.Meta.Vocab > 0 {
-		e.engine = "llamacpp"
+	e.engine, e.listedFirst, e.routed = engineOf(model), first, model.Status != nil
+	e.model, e.vocab = model.ID, 0
+	if model.Meta != nil {
+		e.vocab = model.Meta.Vocab
 	}
-	e.model, e.vocab = model.ID, model.Meta.Vocab
 	e.simulated = e.simulated || model.Owner == engines.SimulatorOwner
 }
 

@@ -78,6 +78,20 @@ func ByBackend(backend string) Kind {
 	return all()[0]
 }
 
+// Programs are the names by which servers are started: programs and Python
+// packages.
+func Programs() []string {
+	var names []string
+	for _, kind := range all() {
+		for _, name := range []string{kind.Program.Name, kind.Program.Package} {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // OfCommand is the kind of server that a command line starts, by the name of
 // its program or Python package; false: none is named.
 func OfCommand(argv []string) (Kind, bool) {

@@ -54,6 +54,7 @@ func llamacppKind() Kind {
 		SimArgs:      llamaSimArgs(),
 		Template:     llamaTemplate,
 		Owners:       []string{"llamacpp"},
+		ListsState:   true,
 		Tokenize:     TokenizeLlama,
 		ServedName:   llamaServedName,
 		HealthPath:   "/health",

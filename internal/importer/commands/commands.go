@@ -6,7 +6,9 @@ package commands
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchrig/bench/launchers/engines"
 )
@@ -99,29 +101,26 @@ func shellWords(text string) []string {
 	return words
 }
 
+// otherPrograms begin command lines beside the servers themselves: clients, and
+// what starts programs.
+func otherPrograms() []string {
+	return []string{"llama-bench", "docker", "podman", "genai-perf", "sudo", "numactl", "nohup", "uv"}
+}
+
+var programSigns = sync.OnceValue(func() []string {
+	return append(engines.Programs(), "llama-", "docker run", "podman run", "benchmark_", "genai-perf")
+})
+
 // namesProgram is a quick look before a thorough one.
 func namesProgram(text string) bool {
-	for _, name := range []string{
-		"vllm", "llama-", "sglang", "docker run", "podman run", "benchmark_",
-		"text-generation-launcher", "genai-perf",
-	} {
-		if strings.Contains(text, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(programSigns(), func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 // isProgram says that words begin as a command does.
 func isProgram(words []string) bool {
-	first := words[0]
-	switch base := first[strings.LastIndexByte(first, '/')+1:]; base {
-	case "vllm", "llama-server", "llama-bench", "text-generation-launcher", "docker", "podman", "genai-perf", "sudo",
-		"numactl", "nohup", "uv":
-		return true
-	default:
-		return strings.HasPrefix(base, "python") || strings.HasSuffix(base, ".py")
-	}
+	base := words[0][strings.LastIndexByte(words[0], '/')+1:]
+	return slices.Contains(engines.Programs(), base) || slices.Contains(otherPrograms(), base) ||
+		strings.HasPrefix(base, "python") || strings.HasSuffix(base, ".py")
 }
 
 // Launcher names the kind of server that a command starts, as scenarios do.
