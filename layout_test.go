@@ -257,7 +257,7 @@ var rules = map[string]rule{
 	},
 	"harness/suite/rounds": {
 		ours: []string{
-			"internal/inside", "gpu", "gpu/device", "harness/direct",
+			"internal/inside", "gpu", "gpu/device", "harness/direct", "harness/plan", "harness/telemetry", "scenarios",
 			"harness/machine", "harness/session", "harness/step", "harness/suite", "internal/usage", "launchers",
 			"launchers/endpoint", "launchers/recipe", "load", "report/detail", "results", "internal/secrets",
 		},

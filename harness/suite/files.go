@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/results"
 )
 
 // The files beside those of the rounds.
@@ -124,8 +126,10 @@ func mib(v *int64) string {
 
 // JSON is the result file of a round: the names that the file is documented
 // with, then those of vLLM's client as vllm has them. Where a name is both, it
-// stands once, with vLLM's value. The three latencies are means in ms.
-func (r Round) JSON(vllm []byte, images *Images) ([]byte, error) {
+// stands once, with vLLM's value. The three latencies are means in ms. What GPUs
+// did stands there where they were read.
+func (row Row) JSON(vllm []byte) ([]byte, error) {
+	r, images := row.Round, row.Images
 	var theirs struct {
 		NumPrompts *int64   `json:"num_prompts"`
 		Completed  *int64   `json:"completed"`
@@ -166,7 +170,26 @@ func (r Round) JSON(vllm []byte, images *Images) ([]byte, error) {
 		)
 	}
 
-	return splice(fields, vllm[1:])
+	return splice(append(fields, gpuFields(row.Result)...), vllm[1:])
+}
+
+// gpuFields are the figures of the GPUs, null where one of them does not tell;
+// none where no GPU was read.
+func gpuFields(r *results.Result) []namedValue {
+	if !readGPUs(r) {
+		return nil
+	}
+
+	var fields []namedValue
+	for _, c := range gpuColumns {
+		fields = append(fields, namedValue{c.field, c.of(r)})
+	}
+	return fields
+}
+
+// readGPUs says whether GPUs were read beside a round.
+func readGPUs(r *results.Result) bool {
+	return r != nil && r.Telemetry != nil && len(r.Telemetry.GPUs) > 0
 }
 
 // namedValue is a field of an object whose order matters.

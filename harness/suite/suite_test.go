@@ -171,10 +171,10 @@ func TestMemoryUsage(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	r := Round{Profile: "high", Load: scenarios.Load{InputLen: 14336, OutputLen: 2048, NumPrompts: 1}}
+	r := Row{Round: Round{Profile: "high", Load: scenarios.Load{InputLen: 14336, OutputLen: 2048, NumPrompts: 1}}}
 	const vllm = `{"date": "20250102-030405", "num_prompts": 1, "request_rate": "inf", "duration": 87.72, "completed": 1, "total_input_tokens": 14336, "total_output_tokens": 2048, ` +
 		`"request_throughput": 0.0114, "output_throughput": 23.347, "total_token_throughput": 186.776, "mean_ttft_ms": 151.31, "mean_tpot_ms": 42.78, "mean_itl_ms": 42.79}`
-	text, err := r.JSON([]byte(vllm), nil)
+	text, err := r.JSON([]byte(vllm))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,13 +199,62 @@ func TestJSON(t *testing.T) {
 	if _, there := got["estimated_image_tokens"]; there {
 		t.Error("a text round has image tokens")
 	}
-	text, err = r.JSON([]byte(vllm), &Images{Size: "5x5", Tokens: 7, Requests: 1})
+	if _, there := got["power_mean_w"]; there {
+		t.Error("a round without GPUs has their power")
+	}
+	r.Images = &Images{Size: "5x5", Tokens: 7, Requests: 1}
+	text, err = r.JSON([]byte(vllm))
 	if err != nil || !strings.Contains(string(text), `"image_size": "5x5", "estimated_image_tokens": 7,`) {
 		t.Errorf("with images: %s, %v", text, err)
 	}
 	for _, broken := range []string{"", "[]", "{}", `{"num_prompts": "x"}`} {
-		if text, err := r.JSON([]byte(broken), nil); err == nil {
+		if text, err := r.JSON([]byte(broken)); err == nil {
 			t.Errorf("JSON of %q = %s, want an error", broken, text)
+		}
+	}
+}
+
+// What the GPUs did in a round stands in its row and in its file; what one of
+// them does not tell is null, never 0.
+func TestGPUsOfARound(t *testing.T) {
+	const vllm = `{"num_prompts": 1, "completed": 1}`
+	sum := func(power *float64) *results.Result {
+		gpu := results.GPUFigures{VRAMPeak: new(int64(20 << 30)), Pass: results.GPUWindow{PowerMeanW: power}}
+		efficiency := &results.Efficiency{}
+		if power != nil {
+			efficiency.JPerOutputToken = new(0.25)
+		}
+		return &results.Result{
+			Verdict:   results.OK,
+			Figures:   &results.Figures{Asked: 1, Completed: 1, DurationS: 1},
+			Telemetry: &results.Telemetry{GPUs: []results.GPUFigures{gpu}, Sum: &gpu, Efficiency: efficiency},
+		}
+	}
+	for _, tt := range []struct {
+		name             string
+		power            *float64
+		cells, inTheFile string
+	}{
+		{
+			"all", new(625.4), "20.00      625      0.250",
+			`"vram_peak_bytes": 21474836480, "power_mean_w": 625.4, "j_per_output_token": 0.25, `,
+		},
+		{
+			"no power", nil, "20.00        -          -",
+			`"vram_peak_bytes": 21474836480, "power_mean_w": null, "j_per_output_token": null, `,
+		},
+	} {
+		row := Row{Round: Round{Profile: "low"}, Result: sum(tt.power)}
+		text, err := row.JSON([]byte(vllm))
+		if err != nil || !strings.Contains(string(text), tt.inTheFile) {
+			t.Errorf("%s: file %s, %v; want %s", tt.name, text, err, tt.inTheFile)
+		}
+		var out strings.Builder
+		if err := Table(&out, []Row{row, {Round: Round{Profile: "mid"}, Problem: "refused"}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "VRAM GiB  power W  J/out tok") || !strings.Contains(out.String(), tt.cells) {
+			t.Errorf("%s: table lacks %q:\n%s", tt.name, tt.cells, out.String())
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -27,18 +28,18 @@ const missing = "-"
 // Table writes the rounds as a table. Latencies are means. Reasons why rounds
 // failed stand below it.
 func Table(w io.Writer, rows []Row) error {
-	t := table.Table{Columns: columns()}
-	vision := slices.ContainsFunc(rows, func(row Row) bool { return IsVision(row.Round.Profile) })
-	if vision {
-		t.Columns = slices.Insert(t.Columns, len(t.Columns)-1, table.Numbers("img tok/req", ""))
+	has := parts{
+		vision: slices.ContainsFunc(rows, func(row Row) bool { return IsVision(row.Round.Profile) }),
+		gpus:   slices.ContainsFunc(rows, func(row Row) bool { return readGPUs(row.Result) }),
 	}
+	t := table.Table{Columns: columns(has)}
 
 	out := table.NewPrinter(table.Options{})
 	if slices.ContainsFunc(rows, func(row Row) bool { return row.Result != nil && row.Result.Simulated }) {
 		out.Line(Simulated)
 	}
 	for _, row := range rows {
-		t.Rows = append(t.Rows, table.NewRow(row.cells(vision)...))
+		t.Rows = append(t.Rows, table.NewRow(row.cells(has)...))
 	}
 	out.Table(t)
 
@@ -49,14 +50,17 @@ func Table(w io.Writer, rows []Row) error {
 		}
 	}
 
-	if vision {
+	if has.vision {
 		out.Line("img tok/req is an estimate: the server's count of a prompt without its text and the chat template")
 	}
 
 	return out.Flush(w)
 }
 
-func columns() []table.Column {
+// parts are the columns that not every table has.
+type parts struct{ vision, gpus bool }
+
+func columns(has parts) []table.Column {
 	all := []table.Column{
 		table.Words("profile"), table.Numbers("in", ""), table.Numbers("out", ""), table.Numbers("n", ""),
 		table.Numbers("ok", ""),
@@ -64,17 +68,31 @@ func columns() []table.Column {
 	for _, c := range figureColumns {
 		all = append(all, table.Numbers(c.head, ""))
 	}
+	if has.gpus {
+		for _, c := range gpuColumns {
+			all = append(all, table.Numbers(c.head, ""))
+		}
+	}
+	if has.vision {
+		all = append(all, table.Numbers("img tok/req", ""))
+	}
+
 	return append(all, table.Words("result"))
 }
 
-func (r Row) cells(vision bool) []string {
+func (r Row) cells(has parts) []string {
 	load := r.Round.Load
 	cells := []string{
 		r.Round.Profile, Tokens(load.InputLen), strconv.Itoa(load.OutputLen),
 		strconv.Itoa(load.NumPrompts),
 	}
 	cells = append(cells, figures(r.Result)...)
-	if vision {
+	if has.gpus {
+		for _, c := range gpuColumns {
+			cells = append(cells, r.gpuCell(c))
+		}
+	}
+	if has.vision {
 		image := missing
 		if r.Images != nil {
 			image = fmt.Sprintf("~%.0f", r.Images.PerPrompt())
@@ -111,6 +129,33 @@ var figureColumns = []struct{ head, figure string }{
 	{"TTFT ms", "mean_ttft_s"},
 	{"TPOT ms", "mean_tpot_s"},
 	{"ITL ms", "mean_itl_s"},
+}
+
+// gpuColumn is a figure of this machine's GPUs together.
+type gpuColumn struct {
+	head, field string // field: the figure's name, and that in the round's file
+	digits      int    // after the point
+}
+
+// gpuColumns are the figures of the GPUs over a round.
+var gpuColumns = []gpuColumn{{"VRAM GiB", "vram_peak_bytes", 2}, {"power W", "power_mean_w", 0},
+	{"J/out tok", "j_per_output_token", 3}}
+
+// of is the figure of a round; nil: not known.
+func (c gpuColumn) of(r *results.Result) *float64 {
+	if !readGPUs(r) {
+		return nil
+	}
+	return catalog.Must(c.field).Of(r)
+}
+
+func (r Row) gpuCell(c gpuColumn) string {
+	v := c.of(r.Result)
+	if v == nil {
+		return missing
+	}
+	scale := cmp.Or(catalog.Must(c.field).Scale, 1)
+	return strconv.FormatFloat(*v*scale, 'f', c.digits, 64)
 }
 
 // figures are the cells of a result, from ok to ITL.

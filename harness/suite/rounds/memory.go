@@ -16,6 +16,7 @@ type memory struct {
 	p        machine.Process
 	devices  []device.Device
 	samplers []device.Sampler
+	rounds   *watch // nil: there is no GPU
 }
 
 // openMemory opens what reads GPUs, if the server is here and there are some.
@@ -25,12 +26,12 @@ func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, err
 		return nil, nil
 	}
 
-	machine, err := gpu.Detect(ctx, p.GPUOptions())
+	inventory, err := gpu.Detect(ctx, p.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
 
-	samplers, notes, err := gpu.Samplers(ctx, p.GPUOptions(), machine, "")
+	samplers, notes, err := gpu.Samplers(ctx, p.GPUOptions(), inventory, "")
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
@@ -39,7 +40,13 @@ func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, err
 		fmt.Fprintf(p.Stderr, "note: %s\n", note)
 	}
 
-	return &memory{p: p, devices: machine.Of(machine.Vendor()), samplers: samplers}, nil
+	m := &memory{p: p, devices: inventory.Of(inventory.Vendor()), samplers: samplers}
+	if m.rounds, err = openWatch(ctx, p, inventory); err != nil {
+		m.close()
+		return nil, err
+	}
+
+	return m, nil
 }
 
 func (m *memory) close() {
@@ -49,6 +56,15 @@ func (m *memory) close() {
 	for _, sampler := range m.samplers {
 		_ = sampler.Close() // it only read
 	}
+	m.rounds.close()
+}
+
+// watch samples the GPUs during a round; nil: there is none.
+func (m *memory) watch() *watch {
+	if m == nil {
+		return nil
+	}
+	return m.rounds
 }
 
 // read is the memory of each GPU; nil where there is none, or nothing reads

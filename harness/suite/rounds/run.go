@@ -58,6 +58,7 @@ type runner struct {
 	o      Options
 	target *Target
 	driver session.Client
+	watch  *watch
 	extra  *suite.Overhead // of a request without an image; nil: not known
 }
 
@@ -74,6 +75,7 @@ func (s *runner) run(ctx context.Context, rounds []suite.Round) ([]suite.Row, er
 		return nil, err
 	}
 	defer memory.close()
+	s.watch = memory.watch()
 
 	s.warmUp(ctx, rounds)
 	before := memory.read(ctx)
@@ -177,7 +179,7 @@ func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 
 	progress := s.o.Progress()
 	job.Options.Progress = progress.Update
-	records := step.DriveOneShot(ctx, job, result)
+	records := s.watch.drive(ctx, job, result)
 	progress.End()
 	result.Bench, result.Simulated = s.p.Version, result.Simulated || s.target.Simulated
 	row.Result = result
@@ -201,7 +203,7 @@ func (s *runner) save(name string, row suite.Row, records []results.Record) erro
 	if err != nil {
 		return err
 	}
-	text, err := row.Round.JSON(vllm, row.Images)
+	text, err := row.JSON(vllm)
 	if err != nil {
 		return err
 	}
