@@ -93,6 +93,35 @@ func TestStopsWhenTheVerdictIsCertain(t *testing.T) {
 	}
 }
 
+// TestPromptsThatAreTooLongAreAllCounted: how many prompts fit is known only
+// when all were sent; refusals for their length do not end the pass.
+func TestPromptsThatAreTooLongAreAllCounted(t *testing.T) {
+	for _, tt := range []struct {
+		body string
+		ends bool
+	}{
+		{`{"error":{"code":400,"message":"request (353 tokens) exceeds the available context size (256 tokens)"}}`, false},
+		{`{"message":"This model's maximum context length is 8 tokens. However, you requested 9"}`, false},
+		{`{"error":"The input (9 tokens) is longer than the model's context length (8 tokens)."}`, false},
+		{"{\"error\":\"`inputs` tokens + `max_new_tokens` must be <= 8\"}", false},
+		{`{"error":"temperature is out of range"}`, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &pipeServer{answer: func(w io.Writer, _ *http.Request, _ int) bool {
+				return script{{time.Second, fmt.Sprintf("HTTP/1.1 400 Bad Request\r\nContent-Length: %d\r\n\r\n%s",
+					len(tt.body), tt.body)}}.play(w)
+			}}
+			o := Options{Settings: spec.Settings{MaxConcurrency: 4}, MaxFailures: 3}
+			records, report, err := runPipe(context.Background(), s, o, 64)
+			s.wg.Wait()
+			if ended := report.Interrupted != ""; err != nil || ended != tt.ends || !ended && len(records) != 64 {
+				t.Errorf("%s: %d records, %v, interrupted %q; want an early end: %v", tt.body, len(records), err,
+					report.Interrupted, tt.ends)
+			}
+		})
+	}
+}
+
 // TestEndsWhereEveryRequestIsRefused: a wrong model, key or path is known with
 // the first answer; what may be about one prompt is not.
 func TestEndsWhereEveryRequestIsRefused(t *testing.T) {

@@ -20,6 +20,7 @@ type collector struct {
 	answered bool       // a request succeeded
 	refused  string     // why the server refuses every request; "": it does not
 	failed   int        // requests that failed by themselves
+	tooLong  int        // of them, refused for the length of their prompts
 	late     []float64  // seconds, of the requests that no cap held back
 	lastEnd  float64    // seconds
 	emitted  int        // requests that have ended
@@ -55,19 +56,26 @@ func (c *collector) note(f *finished) {
 	}
 	if r.Failure != nil && r.Failure.Class != results.FailCanceled {
 		c.failed++
+		if TooLong(r.Failure) {
+			c.tooLong++
+		}
 	}
 	c.answered = c.answered || r.Failure == nil
 	if !c.answered && c.refused == "" && Refuses(r.Failure, c.model) {
 		c.refused = r.Failure.Error()
 		c.abort(errRefused)
 	}
-	if c.limit > 0 && c.failed == c.limit+1 {
+	if c.tooMany() {
 		c.abort(errTooManyFailures)
 	}
 	if r.SentS != nil && !f.held {
 		c.late = append(c.late, *r.SentS-r.IntendedS)
 	}
 }
+
+// tooMany says whether more requests failed than may. Prompts that are too long
+// do not count: they are refused at once, and how many fit is worth knowing.
+func (c *collector) tooMany() bool { return c.limit > 0 && c.failed-c.tooLong > c.limit }
 
 // pass emits a record. After an error nothing more is emitted.
 func (c *collector) pass(r results.Record) {

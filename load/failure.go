@@ -101,6 +101,32 @@ func Refuses(f *results.Failure, model string) bool {
 	return f.Class == results.FailInBand && saysUnknownModel(f.Message, model)
 }
 
+// TooLong reports whether a failure says that this prompt, with its answer, is
+// longer than the server takes: nothing about the other prompts.
+func TooLong(f *results.Failure) bool {
+	if f == nil {
+		return false
+	}
+	switch f.HTTPStatus {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	default:
+		return false
+	}
+
+	message := strings.ToLower(f.Message)
+	for _, words := range []string{
+		"context length", "context size", "context window", "exceed_context_size", // vLLM, SGLang, llama-server
+		"max_model_len", "max_seq_len", "max_input_len", "maximum allowed length", // TensorRT-LLM, SGLang
+		"must have less than", "max_new_tokens` must be", // TGI
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+
+	return false
+}
+
 // saysUnknownModel reports whether an error names the model and says that there
 // is none of that name.
 func saysUnknownModel(message, model string) bool {

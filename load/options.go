@@ -42,7 +42,8 @@ type Options struct {
 	Target   Target
 	Arrivals []float64 // intended send time of each prompt, seconds from the start, ascending (see Arrivals)
 	// MaxFailures ends the pass when more requests have failed, in flight ones
-	// canceled: its verdict is certain then. 0: it goes on to its end. Load agents
+	// canceled: its verdict is certain then. Prompts that the server refuses for
+	// their length do not count (see TooLong). 0: it goes on to its end. Load agents
 	// do not know of each other's failures and go on. A pass whose first answers
 	// refuse every request (see Refuses) ends in any case.
 	MaxFailures int

@@ -134,7 +134,7 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 		return c.err.Error()
 	case c.refused != "" && (c.canceled > 0 || p.withheld.Load()):
 		return errRefused.Error()
-	case c.limit > 0 && c.failed > c.limit && (c.canceled > 0 || p.withheld.Load()):
+	case c.tooMany() && (c.canceled > 0 || p.withheld.Load()):
 		return fmt.Sprintf("%d requests failed, and at most %d may", c.failed, c.limit)
 	case ctx.Err() != nil && (c.canceled > 0 || p.withheld.Load()):
 		return context.Cause(ctx).Error()

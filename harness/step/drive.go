@@ -236,6 +236,9 @@ func (j Job) warmUp(ctx context.Context, observe func(load.Progress)) (class res
 		if succeeded, last, err = j.sendWarmups(ctx, observe); err != nil || succeeded > 0 || last == nil {
 			break
 		}
+		if load.TooLong(last) { // the server is up, and shorter prompts may fit
+			break
+		}
 		final := refusesLimitField(last) || load.Refuses(last, j.Options.Target.Model) || ctx.Err() != nil
 		if final || try == tries {
 			failure := results.Failf(results.FailRequests, "warm-up: %s failed, the last with %s: %s",

@@ -1,6 +1,7 @@
 package step
 
 import (
+	stdcmp "cmp"
 	"context"
 	"strings"
 	"testing"
@@ -14,7 +15,8 @@ import (
 // coldDriver fails the first requests that it gets.
 type coldDriver struct {
 	failures int
-	sent     []int // prompts of each call
+	failure  *results.Failure // nil: 500
+	sent     []int            // prompts of each call
 }
 
 func (d *coldDriver) Run(_ context.Context, _ load.Options, prompts []load.Prompt,
@@ -29,13 +31,29 @@ func (d *coldDriver) Run(_ context.Context, _ load.Options, prompts []load.Promp
 		}
 		if d.failures > 0 {
 			d.failures--
-			rec.Failure = results.Failf(results.FailHTTP, "500: compiling")
+			rec.Failure = stdcmp.Or(d.failure, results.Failf(results.FailHTTP, "500: compiling"))
 		}
 		if err := emit(rec); err != nil {
 			return results.ClientReport{}, err
 		}
 	}
 	return results.ClientReport{DurationS: 1}, nil
+}
+
+// A warm-up that the server refuses for its length says nothing of the prompts
+// that are shorter: the step goes on.
+func TestWarmUpThatIsTooLong(t *testing.T) {
+	d := &coldDriver{failures: 2, failure: &results.Failure{
+		Class: results.FailHTTP, HTTPStatus: 400,
+		Message: "request (353 tokens) exceeds the available context size (256 tokens), try increasing it",
+	}}
+	result := &results.Result{}
+	Drive(t.Context(), Job{
+		Driver: d, Warmups: make([]load.Prompt, 2), Prompts: make([]load.Prompt, 3), MinSuccess: 1,
+	}, result)
+	if diff := cmp.Diff([]int{2, 3}, d.sent); diff != "" || result.Figures == nil || result.Figures.Completed != 3 {
+		t.Errorf("prompts sent (-want +got):\n%s; %v, figures %+v", diff, result.Failure, result.Figures)
+	}
 }
 
 func TestWarmUpIsRepeatedOnce(t *testing.T) {
