@@ -113,6 +113,26 @@ func hasNone(spelling func() recipe.Spelling, names ...string) func([]recipe.Arg
 	}
 }
 
+// namedFile is a kind's File for arguments of these canonical names, NAME.PART for
+// a part of an object.
+func namedFile(spelling func() recipe.Spelling, names ...string) func(string, any) string {
+	return func(given string, value any) string {
+		for _, name := range names {
+			whole, part, dotted := strings.Cut(name, ".")
+			object, isObject := value.(map[string]any)
+			switch key := spelling().Key(given); {
+			case key == name && !isObject:
+				path, _ := value.(string)
+				return path
+			case key == whole && dotted && isObject:
+				path, _ := object[part].(string)
+				return path
+			}
+		}
+		return ""
+	}
+}
+
 // Dialects are those of servers that the launcher command starts.
 func Dialects() []string {
 	names := []string{OpenAI}

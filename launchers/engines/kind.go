@@ -86,6 +86,10 @@ type Kind struct {
 	ModelArgs  []string
 	LocalModel bool
 
+	// File is the value of an argument that may name a file or a folder which the
+	// server reads when it starts, "" for other arguments; nil: none are known.
+	File func(name string, value any) string
+
 	LengthArg  string // the argument for the longest request, in tokens; "": none
 	SlotsArg   string // the argument for requests at once, as the engine's log names it; "": none
 	SlotsSplit bool   // that argument is the context of all slots together, which it may split over them

@@ -42,6 +42,8 @@ func VllmKind() Kind {
 	kind.Companions = vllmCompanions
 	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
 	kind.NeedsModel, kind.LocalModel = true, true
+	kind.File = namedFile(vllmSpelling, "chat-template", "tokenizer", "hf-config-path", "config", "log-config-file",
+		"speculative-config.model", "speculative-model", "spec-model", "ssl-keyfile", "ssl-certfile")
 	kind.Private = vllmPrivate
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}

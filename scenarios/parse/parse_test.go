@@ -214,6 +214,51 @@ load: {dataset: {kind: jsonl, path: p.jsonl}}
 	}
 }
 
+// Files that arguments name are needed as much as the model is, where they are
+// plainly paths.
+func TestProblemsOfArguments(t *testing.T) {
+	for args, want := range map[string][]string{
+		"launcher: llamacpp, args: {mmproj: DIR/mm.gguf, model-draft: ./d.gguf, lora: 'DIR/a.gguf,DIR/b.gguf'}": {
+			`args: mmproj "DIR/mm.gguf"`, `args: model-draft "DIR/w/d.gguf"`,
+		},
+		"launcher: vllm, args: {tokenizer: org/m, speculative-config: {model: DIR/d, num_speculative_tokens: 2}}": {
+			`args: speculative-config "DIR/d"`,
+		},
+		"launcher: vllm, args: {speculative-config.model: DIR/d, chat_template: DIR/c.jinja}": {
+			`args: speculative-config.model "DIR/d"`, `args: chat_template "DIR/c.jinja"`,
+		},
+		"launcher: vllm, args: {download-dir: DIR/none, tokenizer: [DIR/a], chat-template: '{{ x }}'}": nil,
+		"launcher: vllm, args: {tokenizer: DIR/t}, container: {image: a/b}":                            nil,
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "w"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "a.yaml")
+		src := "schema: 1\nserver: {model: org/m, work-dir: w, " + strings.ReplaceAll(args, "DIR", dir) + "}\n" +
+			"load: {dataset: {kind: random}, num-prompts: 1, input-len: 8, output-len: 8}\n"
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+
+		s, err := File(path, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		var got []string
+		for _, p := range s.Problems() {
+			text := strings.ReplaceAll(p.Error(), dir, "DIR")
+			_, text, _ = strings.Cut(text, ": ")
+			text, _, _ = strings.Cut(text, " is not there")
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: Problems (-want +got):\n%s", args, diff)
+		}
+	}
+}
+
 func TestLocalModels(t *testing.T) {
 	exists := func(path string) bool { return strings.HasSuffix(path, "/dir/here/model") }
 	for _, tc := range []struct{ launcher, model, want string }{

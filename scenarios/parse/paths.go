@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -28,6 +29,30 @@ func (p *parser) noTilde(n *schema.Node, key string) {
 	}
 }
 
+// argumentPaths notes the files and folders that a server's arguments name, where
+// they are plainly paths: other words may be names on a hub.
+func (p *parser) argumentPaths(sv *scenarios.Server, s *scenarios.Scenario) {
+	kind, _ := engines.Lookup(sv.Launcher)
+	if kind.File == nil || sv.Container.Image != "" {
+		return
+	}
+
+	for _, arg := range sv.Args {
+		path := kind.File(arg.Name, arg.Value)
+		begins := strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../")
+		switch {
+		case strings.Contains(path, ","): // several
+			continue
+		case filepath.IsAbs(path):
+		case begins && sv.WorkDir != "":
+			path = filepath.Join(p.abs(sv.WorkDir), path)
+		default:
+			continue
+		}
+		s.NeedFile("args: "+arg.Name, path, arg.Pos)
+	}
+}
+
 func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.Scenario) {
 	for _, key := range []string{"model", "binary", "command", "work-dir"} {
 		p.noTilde(n, key)
@@ -39,6 +64,8 @@ func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.
 			s.NeedFile("model", path, n.At("model"))
 		}
 	}
+
+	p.argumentPaths(sv, s)
 
 	for key, argv := range map[string][]string{"binary": sv.Binary, "command": sv.Command} {
 		inImage := sv.Container.Image != ""
