@@ -58,6 +58,7 @@ func engineFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.IntVar(&c.CtxSize, "ctx-size", 0, "with --sim-persona llamacpp: context that the slots share, in equal parts "+
 		"without --kv-unified")
 	fs.BoolVar(&c.KVUnified, "kv-unified", false, "with --sim-persona llamacpp: one slot may use all of --ctx-size")
+	fs.StringVar(&c.Projector, "mmproj", "", "with --sim-persona llamacpp: takes images")
 	fs.IntVar(&c.MaxNumBatchedTokens, "max-num-batched-tokens", simengine.DefaultBatchedTokens, "tokens in a step")
 	fs.IntVar(&c.BlockSize, "block-size", simengine.DefaultBlockSize, "tokens in a KV block")
 	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", simengine.DefaultUtilization,

@@ -23,7 +23,7 @@ const (
 // imageIDs are the prompt tokens that an image takes: as many as its size asks
 // for, others for other images, so that a prefix cache tells them apart.
 func (p *parser) imageIDs(url string) ([]int32, *apiError) {
-	if p.llamaCpp {
+	if p.blind {
 		return nil, newError(http.StatusInternalServerError, "server_error",
 			"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj")
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // picture is a data URL of a grey image.
@@ -82,6 +84,24 @@ func TestImagesTakeTokens(t *testing.T) {
 	other, _ := p.parse(asked(t, picture(t, "jpeg", 56, 56)), true)
 	if !slices.Equal(first.prompt, again.prompt) || slices.Equal(first.prompt, other.prompt) {
 		t.Error("the same image must give the same tokens, and another one others")
+	}
+}
+
+// A llama-server with a projector takes images.
+func TestImagesThroughAProjector(t *testing.T) {
+	p := testParser(true)
+	p.blind = false
+	if g, e := p.parse(asked(t, picture(t, "png", 56, 56)), true); e != nil || len(g.prompt) < 2*2+2 {
+		t.Errorf("parse = %d tokens, %v, want those of the image", len(g.prompt), e)
+	}
+
+	cfg := simengine.Config{Persona: simengine.PersonaLlamaCpp, Projector: "mm.gguf"}
+	if blind := newServer(mustResolve(t, cfg), nil, nil).parser.blind; blind {
+		t.Error("a server with --mmproj refuses images")
+	}
+	cfg.Projector = ""
+	if blind := newServer(mustResolve(t, cfg), nil, nil).parser.blind; !blind {
+		t.Error("a server without --mmproj takes images")
 	}
 }
 

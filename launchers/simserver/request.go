@@ -61,6 +61,7 @@ type chatMessage struct {
 type parser struct {
 	tok      *simengine.Tokenizer
 	llamaCpp bool
+	blind    bool     // it takes no images
 	model    []string // names accepted
 	maxLen   int      // prompt and output, tokens
 	vocab    int

@@ -50,7 +50,7 @@ func newServer(cfg simengine.Settings, log *logger, crash func(simengine.FaultKi
 	}
 
 	s.parser = parser{
-		tok: s.tok, llamaCpp: s.llamaCpp(), model: s.cfg.ServedModelNames,
+		tok: s.tok, llamaCpp: s.llamaCpp(), blind: s.llamaCpp() && cfg.Projector == "", model: s.cfg.ServedModelNames,
 		maxLen: cfg.MaxModelLen, vocab: cfg.VocabSize,
 	}
 

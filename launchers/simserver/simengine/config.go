@@ -44,6 +44,7 @@ type Config struct {
 	TensorParallelSize    int     // 0: 1
 	PipelineParallelSize  int     // 0: 1
 	CtxSize               int     // llamacpp: context that slots share, tokens; 0: MaxModelLen says it
+	Projector             string  // llamacpp: of images; "": there is none, and images are refused
 	KVUnified             bool    // llamacpp: each slot may use all of CtxSize, else its share
 	MaxModelLen           int     // tokens; 0: 32768, or what the KV cache holds
 	MaxNumSeqs            int     // 0: 256; llamacpp: slots, 4
