@@ -131,3 +131,50 @@ func captured(t testing.TB, name string) string {
 	}
 	return string(text)
 }
+
+// TestCapturedServerInfo: what vLLM 0.22 says of itself in development mode, and
+// what it says where it cannot, which hides nothing else.
+func TestCapturedServerInfo(t *testing.T) {
+	t.Parallel()
+	const (
+		list   = `{"object":"list","data":[{"id":"tiny","owned_by":"vllm","max_model_len":1024}]}`
+		unable = `{"error":{"message":"Could not collect pip list output (pip or uv module not available)",` +
+			`"type":"InternalServerError","param":null,"code":500}}`
+	)
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		want   map[string]string
+	}{
+		"told": {http.StatusOK, captured(t, "vllm-0.22-cpu/server-info.json"), map[string]string{
+			"model_config.dtype": "torch.float32", "model_config.max_model_len": "1024",
+			"cache_config.num_gpu_blocks": "131072", "cache_config.gpu_memory_utilization": "0.92",
+			"parallel_config.tensor_parallel_size": "1", "scheduler_config.max_num_seqs": "64",
+		}},
+		"not told": {http.StatusInternalServerError, unable, nil},
+	} {
+		remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.String() {
+			case "/server_info?config_format=json":
+				w.WriteHeader(c.status)
+				fmt.Fprint(w, c.body)
+			case "/v1/models":
+				fmt.Fprint(w, list)
+			default:
+				http.NotFound(w, r)
+			}
+		}))
+		kind, _ := engines.Lookup("vllm")
+		startup, _ := New(kind, recipe.Spec{BaseURL: remote.URL}).Describe(t.Context(), serverlog.Facts{})
+		remote.Close()
+		if startup == nil || startup.ContextLen == nil || *startup.ContextLen != 1024 {
+			t.Errorf("%s: Describe() = %+v, want a context of 1024 tokens", name, startup)
+			continue
+		}
+		for place, want := range c.want {
+			if got := startup.Arguments[place]; got != want {
+				t.Errorf("%s: argument %s = %q, want %q", name, place, got, want)
+			}
+		}
+	}
+}
