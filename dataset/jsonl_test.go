@@ -126,7 +126,7 @@ func FuzzJSONL(f *testing.F) {
 		}
 		for _, p := range prompts {
 			if (p.Text == "") == (p.TokenIDs == nil) || p.OutputTokens < 0 || p.InputTokens != len(p.TokenIDs) {
-				t.Fatalf("accepted %+v, which is no prompt", p)
+				t.Fatalf("accepted %+v, which is not a prompt", p)
 			}
 		}
 	})

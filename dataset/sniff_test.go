@@ -39,7 +39,7 @@ func TestFilesOfOtherKinds(t *testing.T) {
 	}
 }
 
-// Byte order marks and blank lines before the text are no part of it.
+// Byte order marks and blank lines before the text are not part of it.
 func TestBlankBeginnings(t *testing.T) {
 	for _, begin := range []string{"\uFEFF", "\n\n", "\uFEFF\r\n ", ""} {
 		for kind, content := range map[string]string{

@@ -141,7 +141,7 @@ func firstThatWorks(ctx context.Context, options device.Options, kinds []sampler
 		strings.Join(append(absent, notes...), "; ")))
 }
 
-// notInstalled reports that a source is not installed, which is no news.
+// notInstalled reports that a source is not installed, which is usual.
 func notInstalled(err error) bool {
 	return errors.Is(err, nvidia.ErrNoNVML) || errors.Is(err, exec.ErrNotFound)
 }

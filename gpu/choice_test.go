@@ -93,7 +93,7 @@ func TestFirstThatWorks(t *testing.T) {
 	}
 }
 
-// A tool that hangs and heeds nothing is given up.
+// A tool that hangs and ignores signals is given up.
 func TestTrialOfHangingSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -149,7 +149,7 @@ func TestForcedSampler(t *testing.T) {
 func TestSamplersOfBoxes(t *testing.T) {
 	none, notes, err := foundSamplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}, "auto")
 	if err != nil || len(none) != 0 || len(notes) != 0 {
-		t.Errorf("Samplers of a box without GPUs = %v, %q, %v, want none", none, notes, err)
+		t.Errorf("Samplers of a machine without GPUs = %v, %q, %v, want none", none, notes, err)
 	}
 	run := func(_ context.Context, argv []string) ([]byte, error) {
 		argv = append(argv, "")

@@ -16,7 +16,7 @@ import (
 // deviceFiles lists processes that have the device file of one of these GPUs open,
 // by files under root: the last resort where no driver tells. It cannot say how
 // much memory they hold, knows the GPU by a render node alone, and sees only what
-// we may look at.
+// this user may look at.
 func deviceFiles(ctx context.Context, root string, devices []device.Device) ([]results.GPUHolder, error) {
 	base := filepath.Join("/", root, "proc")
 	entries, err := os.ReadDir(base)

@@ -108,7 +108,7 @@ func TestRecorderKeepsItsPeriods(t *testing.T) {
 	})
 }
 
-// A sampler that hangs and does not heed its context: gaps, no delay for the
+// A sampler that hangs and ignores its context: gaps, no delay for the
 // other, and Stop within its bound. Nothing is emitted afterwards.
 func TestRecorderWithHangingSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

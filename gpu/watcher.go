@@ -190,7 +190,7 @@ func (w *Watcher) holdersOf(ctx context.Context, vendor string, devices []device
 }
 
 // elsewhere reports that the driver names processes that are not here: it
-// counts them as the host does, and we may be in a container.
+// counts them as the host does, and bench may be in a container.
 func (w *Watcher) elsewhere(holders []results.GPUHolder) bool {
 	strange := slices.ContainsFunc(holders, func(h results.GPUHolder) bool {
 		_, err := os.Stat(w.proc(h.PID, ""))

@@ -99,7 +99,7 @@ func (b *engineBook) changesOf(variant string) []string {
 
 // sameServers compares who answers with who did when these servers were first
 // asked: a server that takes any model name would answer for another as well.
-// What cannot be asked is no difference: the step will show it.
+// What cannot be asked is not a difference: the step will show it.
 func (b *engineBook) sameServers(ctx context.Context, servers []step.Server) *results.Failure {
 	for _, s := range servers {
 		asked := s.Abilities()

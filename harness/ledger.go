@@ -15,7 +15,7 @@ type Outcome struct {
 }
 
 // notNeeded stands for the verdict of steps that were not needed.
-const notNeeded results.Verdict = "spared"
+const notNeeded results.Verdict = "not-needed"
 
 func (o *Outcome) count(v results.Verdict) {
 	switch v {

@@ -21,7 +21,7 @@ const TestMeasured status.UpdateKind = "test-measured"
 // testsPoll is how often the output of a program is looked at that runs.
 const testsPoll = time.Second
 
-// followTests tells of each test of a program that runs, as soon as it prints
+// followTests reports each test of a program that runs, as soon as it prints
 // it. stop ends that and waits.
 func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -118,12 +118,12 @@ func spreads(pass int) float64 {
 func TestNext(t *testing.T) {
 	linear := func(c int) float64 { return 0.01 * float64(c) }
 	for _, tt := range []struct {
-		name   string
-		sc     *scenarios.Scenario
-		takes  func(int) float64
-		loads  string
-		spared int
-		why    string
+		name      string
+		sc        *scenarios.Scenario
+		takes     func(int) float64
+		loads     string
+		notNeeded int
+		why       string
 	}{
 		{
 			// Of the second repeat the first load is what the first has found.
@@ -144,10 +144,10 @@ func TestNext(t *testing.T) {
 			if got := strings.Trim(fmt.Sprint(d.loads), "[]"); got != strings.Join(want, " ") {
 				t.Errorf("loads = %s, want %s", got, tt.loads)
 			}
-			if outcome.NotNeeded != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+
-				outcome.Failed > 0 || len(run.NotNeeded) != tt.spared || len(run.Steps) != len(want) {
-				t.Errorf("outcome = %+v, %d steps and %d spared in the folder, want %d and %d", outcome, len(run.Steps),
-					len(run.NotNeeded), len(want), tt.spared)
+			if outcome.NotNeeded != tt.notNeeded || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+
+				outcome.Failed > 0 || len(run.NotNeeded) != tt.notNeeded || len(run.Steps) != len(want) {
+				t.Errorf("outcome = %+v, %d steps and %d not needed in the folder, want %d and %d", outcome, len(run.Steps),
+					len(run.NotNeeded), len(want), tt.notNeeded)
 			}
 			if !NewResume(run, false).Done(run) || !NewResume(run, true).Done(run) {
 				t.Error("the run is not done, want nothing to resume")

@@ -34,7 +34,7 @@ type notifications struct {
 	failed   bool // the first failure was reported
 }
 
-// failure tells of the first step that failed for good.
+// failure reports the first step that failed for good.
 func (n *notifications) failure(result *results.Result) {
 	if n.failed || result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
 		return

@@ -9,12 +9,12 @@ import (
 // pace is what a run has learned of its own speed.
 type pace struct {
 	measured map[string]float64 // seconds of the last measured step, by variant and point
-	failed   map[string]float64 // the same of failed steps
+	failed   map[string]float64 // seconds of the last failed step, by variant and point
 	starts   map[string]float64 // seconds of the last start and stop, by variant
 	broken   map[string]bool    // variants whose last start failed
 	busy     float64            // seconds of all steps, whatever became of them
 	took     float64            // seconds of the measured ones
-	foreseen float64            // the plan's estimate of the same
+	foreseen float64            // the plan's estimate of these
 }
 
 func newPace() *pace {

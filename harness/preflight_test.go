@@ -94,7 +94,7 @@ func TestWhoAnswers(t *testing.T) {
 			1,
 		},
 		{
-			"what is not told is no change", "external",
+			"what is not told is not a change", "external",
 			[]endpoint.Identity{q8, {Model: "m", Listed: true}},
 			[]string{"a_c1_r1 ok", "a_c2_r1 ok"},
 			2,

@@ -223,7 +223,7 @@ func (n *run) life(ctx context.Context, planned plan.Life) error {
 
 // startable is what is left of pending now that its first step is to be started:
 // without steps that cannot be run any more, are not needed, or for which there
-// is no time. up says that the servers of the life are up.
+// is not time. up says that the servers of the life are up.
 func (n *run) startable(ctx context.Context, planned plan.Life, pending []attempt, up bool) ([]attempt, error) {
 	if why := n.blocked(ctx, planned.VariantIndex); why != nil {
 		return nil, n.leaveOut(pending, why)
@@ -438,13 +438,13 @@ func (n *run) observe(u status.Update) {
 	n.watch(u)
 }
 
-// observeStep tells of the step that runs, or is about to.
+// observeStep reports the step that runs, or is about to.
 func (n *run) observeStep(u status.Update) {
 	u.Index = n.ledger.done + 1
 	n.observe(u)
 }
 
-// observeLife tells of servers: of those that stop as part of what is done, of
+// observeLife reports servers: those that stop as part of what is done,
 // others as part of the step to come.
 func (n *run) observeLife(u status.Update) {
 	u.Index = n.ledger.done + 1

@@ -22,7 +22,7 @@ func portsOf(servers []results.Server) []int {
 	return ports
 }
 
-// passesDiffer says what is not the same of the servers of two passes; "":
+// passesDiffer says in what the servers of two passes differ; "":
 // nothing that they tell.
 func passesDiffer(first, second []results.Server) string {
 	if len(first) != len(second) {
@@ -91,7 +91,7 @@ func envDiffers(before, after map[string]string) []string {
 func startupContext(s *results.Startup) *int64 { return s.ContextLen }
 func startupSlots(s *results.Startup) *int64   { return s.Slots }
 
-// startupSays is a number that a server told of its start; "" if it did not.
+// startupSays is a number that a server stated at its start; "" if it did not.
 func startupSays(s results.Server, of func(*results.Startup) *int64) string {
 	if s.Startup == nil || of(s.Startup) == nil {
 		return ""

@@ -374,7 +374,7 @@ func TestStrangersOnOurGPUs(t *testing.T) {
 			name: "somebody, source does not say where", holders: []results.GPUHolder{own, {PID: 99, Name: "other"}},
 			doubt: true,
 		},
-		{name: "somebody on a GPU that we do not use", placed: []int{0}, holders: []results.GPUHolder{own, other}},
+		{name: "somebody on a GPU that the run does not use", placed: []int{0}, holders: []results.GPUHolder{own, other}},
 		{
 			name: "numbers of another namespace", placed: []int{0, 1},
 			holders: []results.GPUHolder{{PID: 777, Device: "GPU-a"}, other},
@@ -508,7 +508,7 @@ func TestSettle(t *testing.T) {
 					return u.Kind == status.StepSettling && u.Message != ""
 				})
 				if told != (tt.waits > 0) {
-					t.Errorf("told of the wait: %v, want %v", told, tt.waits > 0)
+					t.Errorf("reported the wait: %v, want %v", told, tt.waits > 0)
 				}
 			})
 		})

@@ -53,7 +53,7 @@ func TestNoProgress(t *testing.T) {
 			story: "launch 01-a, stop 01-a, launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
 		},
 		{
-			name: "a quiet schedule is no hang", told: load.Progress{InFlight: 0},
+			name: "a quiet schedule is not a hang", told: load.Progress{InFlight: 0},
 			want:  []string{"a_c1_r1 failed deadline", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
 			story: "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
 		},

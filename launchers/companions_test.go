@@ -87,7 +87,7 @@ func TestServerOverNodes(t *testing.T) {
 		kind   engines.Kind
 		args   []recipe.Arg
 		faults fakeengine.Span
-		lives  int // programs that the journal tells of
+		lives  int // programs in the journal
 		beyond int // processes on the other node
 	}{
 		{"vllm on ray", engines.VllmKind(), nil, fakeengine.Span{}, 3, 1},
@@ -107,7 +107,7 @@ func TestServerOverNodes(t *testing.T) {
 				t.Errorf("Info().Nodes = %q, want n1 n2", got)
 			}
 			if n := len(cleanup.OpenLives(b.journal.events)); n != test.lives {
-				t.Errorf("the journal tells of %d programs, want %d", n, test.lives)
+				t.Errorf("the journal has %d programs, want %d", n, test.lives)
 			}
 			select {
 			case <-server.Done():
@@ -139,8 +139,8 @@ func TestServerOverNodes(t *testing.T) {
 	}
 }
 
-// A hurry that comes while a node is swept ends the wait for its memory.
-func TestHurryReachesNodes(t *testing.T) {
+// A request to kill now while a node is swept ends the wait for its memory.
+func TestKillNowReachesNodes(t *testing.T) {
 	t.Parallel()
 	const limit = 10 * time.Minute
 	b, nodes := overNodes(t, engines.SglangKind(), fakeengine.Span{})

@@ -279,7 +279,7 @@ func TestConformanceDeathWhileServing(t *testing.T) {
 	}
 }
 
-// A fatal line alone is no end: engines log errors that they survive, and
+// A fatal line alone is not an end: engines log errors that they survive, and
 // quote them.
 func TestFatalLineWhileServing(t *testing.T) {
 	t.Parallel()

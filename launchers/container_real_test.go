@@ -26,7 +26,7 @@ func containReal(b *bench, e *realcontainer.Engine) {
 }
 
 // TestRealContainers runs servers in containers of real engines: what a fake
-// client says is what we think that they say.
+// client says is what is expected of them.
 func TestRealContainers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"docker", "podman"} {

@@ -368,7 +368,7 @@ func TestContainerKilledWhileServing(t *testing.T) {
 }
 
 // KillNow, as the second Ctrl-C asks for, does not wait for the grace.
-func TestContainerHurry(t *testing.T) {
+func TestContainerKilledNow(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{IgnoreTerm: true})
 	contain(t, b, "docker", fakecontainer.Config{})
@@ -382,7 +382,7 @@ func TestContainerHurry(t *testing.T) {
 	}
 }
 
-// A container that carries other labels is none of ours, whatever its name.
+// A container that carries other labels is not ours, whatever its name.
 func TestContainerLeftovers(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})

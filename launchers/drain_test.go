@@ -26,7 +26,7 @@ func TestDrain(t *testing.T) {
 		{"idle", []int{0}, time.Minute, false, "", 1},
 		{"becomes idle", []int{2, 1, 0}, time.Minute, false, "", 3},
 		{"stays busy", []int{2}, 2 * time.Second, false, "2 requests still running", 2},
-		{"hurried", []int{2}, time.Minute, true, "2 requests still running", 1},
+		{"killed now", []int{2}, time.Minute, true, "2 requests still running", 1},
 		{"no metrics", []int{-1}, time.Minute, false, "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

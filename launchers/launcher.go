@@ -49,7 +49,7 @@ type Launcher struct {
 	Journal func(results.Event) error
 	// Environ is the environment that servers inherit, as os.Environ gives it.
 	Environ []string
-	// GPUs tells of video memory, for the proof that it is back after a stop;
+	// GPUs reads video memory, for the proof that it is back after a stop;
 	// nil: it is not looked at.
 	GPUs vram.Memory
 	// GPUBytes is the whole memory of devices by id, for what counts as back.

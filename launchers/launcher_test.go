@@ -386,7 +386,7 @@ func TestCancelWhileStarting(t *testing.T) {
 			Silent:   true,
 			Children: []fakeengine.Child{{Session: true}},
 		}, time.Minute, false},
-		{"server ignores TERM, user hurries", fakeengine.Config{Silent: true, IgnoreTerm: true}, time.Minute, true},
+		{"server ignores TERM, user asks to kill now", fakeengine.Config{Silent: true, IgnoreTerm: true}, time.Minute, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -450,7 +450,7 @@ func TestBystanderSurvives(t *testing.T) {
 	}
 }
 
-// Servers of one run have one cookie in their Spec; ending one must spare the
+// Servers of one run have one cookie in their Spec; stopping one must not touch the
 // others.
 func TestStopSparesOtherReplica(t *testing.T) {
 	t.Parallel()
@@ -471,7 +471,7 @@ func TestStopSparesOtherReplica(t *testing.T) {
 	}
 }
 
-func TestHurryReachesServers(t *testing.T) {
+func TestKillNowReachesServers(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{IgnoreTerm: true})
 	b.spec.StopGrace = time.Minute
@@ -482,7 +482,7 @@ func TestHurryReachesServers(t *testing.T) {
 	}
 }
 
-func TestStopIsBoundedByHurry(t *testing.T) {
+func TestStopIsBoundedByKillNow(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{IgnoreTerm: true})
 	b.spec.StopGrace = time.Minute

@@ -142,7 +142,7 @@ func TestRealLlamaServerDrains(t *testing.T) {
 	}
 }
 
-// Counters, answers and log of one server tell the same of its drafts.
+// Counters, answers and log of one server agree about its drafts.
 func TestRealLlamaServerSpeculates(t *testing.T) {
 	t.Parallel()
 	draft := filepath.Join(t.TempDir(), "draft.gguf")

@@ -45,7 +45,7 @@ type Server struct {
 	claim *vram.Claim // nil: memory of GPUs is not looked at
 	shm   *shm.Use    // its files in shared memory
 
-	killNow     chan struct{} // closed by hurry
+	killNow     chan struct{} // closed by stopNow
 	killNowOnce sync.Once
 
 	watching sync.WaitGroup // the goroutine that watches process and log
@@ -166,7 +166,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	return nil
 }
 
-// hurry makes a stop, running or to come, go straight to SIGKILL.
+// requestKill makes a stop, running or to come, go straight to SIGKILL.
 func (s *Server) requestKill() {
 	s.killNowOnce.Do(func() { close(s.killNow) })
 	s.process.KillNow()

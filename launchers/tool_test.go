@@ -93,7 +93,7 @@ func TestToolFailures(t *testing.T) {
 			code: new(1),
 		},
 		{
-			name: "a model that is none", script: "echo \"main: error: failed to load model 'm.gguf'\"; exit 1",
+			name: "a file that is not a model", script: "echo \"main: error: failed to load model 'm.gguf'\"; exit 1",
 			want: results.FailModel, says: "failed to load model", code: new(1),
 		},
 		{

@@ -103,7 +103,7 @@ func (p *answerPool) put(a *answer) {
 }
 
 // begin makes body the stream to read, by way of lent if that is not nil. w is
-// told of what is read.
+// shown what is read.
 func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent *wire.Scratch) {
 	a.events.Lines = api.Lines
 	a.events.Reset(a.compat.tap(body, a, api))
@@ -324,7 +324,7 @@ func (a *answer) fresh(sofar []byte, last bool) []byte {
 }
 
 // verdict turns the way the stream ended into a failure, nil for success.
-// cause is why the request was ended, if we ended it.
+// cause is why the request was ended, if bench ended it.
 func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	switch {
 	case a.fault != nil:

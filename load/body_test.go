@@ -148,7 +148,7 @@ func TestRunRefuses(t *testing.T) {
 			"use the completions API",
 		},
 		{
-			"body that is no JSON", func(o *Options) { o.Body = map[string]any{"x": func() {}} },
+			"body that is not JSON", func(o *Options) { o.Body = map[string]any{"x": func() {}} },
 			dialect.Prompt{Text: "a"},
 			`encode request field "x"`,
 		},
@@ -216,7 +216,7 @@ func TestRequestOnTheWire(t *testing.T) {
 	if r.Failure != nil || r.RequestID != "mine-0" || *r.LocalInputTokens != 1 || r.AskedOutputTokens != 8 {
 		t.Fatalf("record %+v", r)
 	}
-	s.mu.Lock() // our reads of the socket are no synchronization in the race detector's eyes
+	s.mu.Lock() // our reads of the socket are not synchronization in the race detector's eyes
 	h := s.hdr[0]
 	s.mu.Unlock()
 	for name, want := range map[string]string{

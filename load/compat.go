@@ -17,7 +17,7 @@ import (
 
 // compatReader follows what the parsers of vLLM's clients would make of the
 // reads of one stream. As long as every read is a row of whole, plain events,
-// they all read what we do, and only a few bytes of each read are compared.
+// they all read what bench reads, and only a few bytes of each read are compared.
 // From the first read on that is not, the parsers run on the raw bytes.
 //
 // It stands between the transport and the event reader.
@@ -101,7 +101,7 @@ func (c *compatReader) flush() {
 	c.pending, c.odd = c.pending[:0], false
 }
 
-// plainEvents reports whether every parser cuts p as we do: valid UTF-8, events
+// plainEvents reports whether every parser cuts p as bench does: valid UTF-8, events
 // of one data line each, not too long, a blank after the colon, ended by two
 // newlines.
 func plainEvents(p []byte) bool {
@@ -213,7 +213,7 @@ func (c *compatReader) start() {
 
 // readings are the readings that differ from the answer, which is complete;
 // err is how the stream ended, status that of the answer: those clients read
-// 200 alone. Where judged, we call the answer no stream of the API, which is not
+// 200 alone. Where judged, the answer counts as no stream of the API, which is not
 // for them to find.
 func (c *compatReader) readings(err error, status int, judged bool) map[results.Generation]results.ClientReading {
 	if c.answer == nil {

@@ -126,7 +126,7 @@ func (b *blockParser) takeRest(at time.Duration) {
 	}
 }
 
-// mayEnd spares long rests a look: an object ends with a brace, and what else is
+// mayEnd saves long rests a look: an object ends with a brace, and what else is
 // JSON is short.
 func mayEnd(content []byte) bool {
 	const short = 256

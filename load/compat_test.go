@@ -161,7 +161,7 @@ func compareExactly(t *testing.T, r results.Record, g results.Generation, api st
 	if got.Output = want.Output; seen.OutputLen != nil {
 		got.Output = *seen.OutputLen
 	} else if *seen.Text == r.Text {
-		t.Error("the length of the text that we counted is not known")
+		t.Error("the length of the text that was counted is not known")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reading (-want +got):\n%s", diff)
@@ -248,7 +248,7 @@ func compareReading(t *testing.T, r results.Record, g results.Generation, api st
 		of = results.VLLM
 	}
 	reading, parsed := r.VLLMReading[of]
-	unknown := got.OutputLen == nil && parsed && reading.TextDiffers // another text than the one we can count
+	unknown := got.OutputLen == nil && parsed && reading.TextDiffers // another text than the one that can be counted
 	if got.UsageRead != want.Usage || *got.PromptLen != want.Prompt || !unknown &&
 		(got.OutputLen == nil || *got.OutputLen != want.Output) {
 		t.Errorf("usage read %v, output %v, prompt %v; want %+v", got.UsageRead, got.OutputLen, *got.PromptLen, want)
@@ -327,7 +327,7 @@ func TestReadingsOfOtherReads(t *testing.T) {
 			results.VLLM06: "t not JSON",
 		}},
 		{"CRLF", []string{strings.ReplaceAll(chunk("a")+chunk("b"), "\n", "\r\n"), done}, map[results.Generation]string{
-			results.VLLM: "", // one message that is no JSON, for ever
+			results.VLLM: "", // one message that is not JSON, for ever
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -388,7 +388,7 @@ func TestPlainReadsStartNoParser(t *testing.T) {
 }
 
 // FuzzReadings cuts a stream of plain events at random places: whatever the
-// cuts, the parser by lines reads what we do, and a failure of ours never
+// cuts, the parser by lines reads what bench reads, and a failure of bench's never
 // panics the others.
 func FuzzReadings(f *testing.F) {
 	f.Add("data: {\"choices\":[{\"text\":\"a b\"}]}\n\ndata: [DONE]\n\n", uint8(7), uint8(3))

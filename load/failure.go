@@ -14,7 +14,7 @@ import (
 )
 
 // unsent turns the error of a request that got no answer into a failure.
-// cause is why the request was ended, if we ended it.
+// cause is why the request was ended, if bench ended it.
 func unsent(err *wire.SendError, cause error) *results.Failure {
 	if f := ended(cause); f != nil {
 		if !err.Connected && f.Class != results.FailCanceled {
@@ -46,7 +46,7 @@ func broken(err, cause error, chunks int, reused bool) *results.Failure {
 		reuseHint(reused && chunks == 0))
 }
 
-// ended is the failure of a request that we ended ourselves, nil if we did
+// ended is the failure of a request that bench ended itself, nil if it did
 // not.
 func ended(cause error) *results.Failure {
 	if cause == nil {
@@ -128,7 +128,7 @@ func TooLong(f *results.Failure) bool {
 }
 
 // saysUnknownModel reports whether an error names the model and says that there
-// is none of that name.
+// is not of that name.
 func saysUnknownModel(message, model string) bool {
 	message = strings.ToLower(message)
 	if strings.Contains(message, "model_not_found") {

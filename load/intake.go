@@ -9,7 +9,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// refusedKept is how many bytes of an answer that is no stream are read: ample
+// refusedKept is how many bytes of an answer that is not a stream are read: ample
 // for an error message.
 const refusedKept = 16 << 10
 
@@ -146,7 +146,7 @@ func (r *resumed) ReadStamped(p []byte) (int, time.Duration, error) {
 	return r.src.ReadStamped(p)
 }
 
-// finish completes the record; cause is why the request was ended, if we ended
+// finish completes the record; cause is why the request was ended, if bench ended
 // it.
 func (x *intake) finish(cause error) {
 	r := x.record

@@ -36,7 +36,7 @@ func TestLimits(t *testing.T) {
 			results.FailFirstToken, 2,
 			"first-token limit: no data event within 2s",
 		},
-		{"comments are no event", script{
+		{"comments are not events", script{
 			{0, streamHeader + ping},
 			{time.Second, ping},
 			{900 * ms, ping},

@@ -13,7 +13,7 @@ type (
 	Turn = dialect.Turn
 	// Sampling are the parameters by which a server chooses tokens.
 	Sampling = spec.Sampling
-	// Timeouts bound one request; 0 is no limit.
+	// Timeouts bound one request; 0 means no limit.
 	Timeouts = spec.Timeouts
 )
 

@@ -35,7 +35,7 @@ type Target struct {
 	UnixSocket string
 }
 
-// Options say how to drive the target. The zero value of a limit is no limit.
+// Options say how to drive the target. The zero value of a limit means no limit.
 type Options struct {
 	spec.Settings
 

@@ -6,7 +6,7 @@ import "github.com/benchrig/bench/results"
 // an agent's clock may come to.
 const clockShare = 0.05
 
-// warnAgentClock tells of load agents whose clocks were not known well enough
+// warnAgentClock names load agents whose clocks were not known well enough
 // to compare their send times with those of others; one that is alone has nothing to
 // be compared with.
 func warnAgentClock(e Evidence) *results.Warning {

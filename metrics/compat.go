@@ -41,7 +41,7 @@ func compat(records []results.Record, p Params, g results.Generation, d *describ
 	return figures, differences(pairs, figures, g)
 }
 
-// reading is a request as we see it and as vLLM's client does.
+// reading is a request as bench sees it and as vLLM's client does.
 type reading struct {
 	ours   Observation
 	theirs results.ClientOutput

@@ -225,7 +225,7 @@ func effects(code results.DifferenceCode) string {
 	case results.DiffLongerEnd:
 		return "a chunk without text after the last token is in E2EL and TPOT"
 	case results.DiffReasoning:
-		return "reasoning and tool calls are no tokens: TTFT begins with the answer's text"
+		return "reasoning and tool calls are not tokens: TTFT begins with the answer's text"
 	case results.DiffInBandSuccess:
 		return "an error inside the stream is taken as success, with the tokens before it"
 	case results.DiffTruncated:

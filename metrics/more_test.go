@@ -259,10 +259,10 @@ func TestFiguresHoldTogether(t *testing.T) {
 		for _, g := range Generations() {
 			c, differences := compatAlone(records, p, g)
 			if c.Completed+c.Failed != f.Completed+f.Failed {
-				t.Fatalf("%s sees %d requests, we %d", g, c.Completed+c.Failed, f.Completed+f.Failed)
+				t.Fatalf("%s sees %d requests, bench %d", g, c.Completed+c.Failed, f.Completed+f.Failed)
 			}
 			if c.Completed != f.Completed && len(differences) == 0 {
-				t.Fatalf("%s has %d successes, we %d, and no difference is named", g, c.Completed, f.Completed)
+				t.Fatalf("%s has %d successes, bench %d, and no difference is named", g, c.Completed, f.Completed)
 			}
 		}
 	}

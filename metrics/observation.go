@@ -9,7 +9,7 @@ import (
 )
 
 // IsToken says which chunks carry tokens in the headline reading: those with
-// content. Role-only, empty and finish chunks are none.
+// content. Role-only, empty and finish chunks do not count.
 func IsToken(kind results.ChunkKind) bool {
 	switch kind {
 	case results.ChunkText, results.ChunkReasoning, results.ChunkTool, results.ChunkWhole:
@@ -128,7 +128,7 @@ func (o Observation) TPOT() *float64 {
 
 // fewestHidden is how many chunks without content must come before the first
 // token to be taken for tokens that a parser held back: servers begin their
-// answers with one or two that are none.
+// answers with one or two chunks that are not.
 const fewestHidden = 3
 
 // HiddenTokens are the tokens that the server generated before the first that

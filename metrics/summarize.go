@@ -19,7 +19,7 @@ type Params struct {
 	Temperature    *float64 // of the requests; null: the server's choice
 }
 
-// Goals are limits that a good request keeps, in seconds; null is no limit.
+// Goals are limits that a good request keeps, in seconds; null means no limit.
 type Goals struct{ TTFT, TPOT, E2EL *float64 }
 
 func (g Goals) any() bool { return g.TTFT != nil || g.TPOT != nil || g.E2EL != nil }

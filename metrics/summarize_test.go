@@ -71,13 +71,13 @@ func TestSummarize(t *testing.T) {
 		},
 		{"no window", "sent=0 t1 in=1 out=1", Params{}, "rates", "rates -/-/-"},
 		{
-			"a role chunk is no first token", "sent=0 r0.005 t0.1 t0.2 out=2",
+			"a role chunk is not a first token", "sent=0 r0.005 t0.1 t0.2 out=2",
 			Params{},
 			"ttft itl",
 			"ttft 0.1, itl 1:0.1",
 		},
 		{
-			"empty and finish chunks are no tokens", "sent=0 e0.1 t0.2 e0.3 t0.4 f0.9 out=2",
+			"empty and finish chunks are not tokens", "sent=0 e0.1 t0.2 e0.3 t0.4 f0.9 out=2",
 			Params{},
 			"ttft itl e2el",
 			"ttft 0.2, itl 1:0.2, e2el 0.4",
@@ -275,7 +275,7 @@ func TestOneChunkHasNoTPOT(t *testing.T) {
 		"sent=0 t1 out=40":                     nil,
 		"sent=0 t1 t3 out=3":                   new(1.0),
 		"sent=0 r1 e2 e3 e4 e5 t6 t7 t8 out=7": new(1.0), // four tokens were held back
-		"sent=0 r1 e2 t3 t4 t5 out=3":          new(1.0), // one empty chunk is no token
+		"sent=0 r1 e2 t3 t4 t5 out=3":          new(1.0), // one empty chunk is not a token
 		"sent=0 e1 e2 e3 e4 t5 t6 out=2":       new(1.0), // the server counts none of the empty ones
 		"sent=0 e1 e2 e3 e4 t5 out=5":          nil,
 	} {

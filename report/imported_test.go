@@ -87,7 +87,7 @@ func TestCompareWithImported(t *testing.T) {
 	}
 }
 
-// What two imports do not tell is listed, and is no difference.
+// What two imports do not tell is listed, and is not a difference.
 func TestUnknownIsNotEqual(t *testing.T) {
 	c, err := versus.Compare([]versus.Side{
 		{Name: "a", Run: theirs(results.VLLM)},

@@ -66,7 +66,7 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			var run vllmArrays
 			var saved map[string]any
 			if json.Unmarshal(data, &run) != nil || json.Unmarshal(data, &saved) != nil {
-				t.Fatal("the saved run is no JSON")
+				t.Fatal("the saved run is not JSON")
 			}
 			p := metrics.Params{DurationS: run.Duration, Percentiles: []float64{50, 90, 99}, API: "completions"}
 			figures := metrics.CompatReadings(run.records(), p)[g].CompatFigures

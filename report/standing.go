@@ -290,7 +290,7 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 	return t
 }
 
-// searchStanding says which variant bears the highest load; the arm of a null test is none.
+// searchStanding says which variant bears the highest load; a null test has no such variant.
 func searchStanding(run *results.Run) Standing {
 	searches := search.Of(run)
 	diffs := versus.LimitDifferences(run, searches)

@@ -115,7 +115,7 @@ func TestSpeculationTable(t *testing.T) {
 			table.Options{})
 	}))
 	if !strings.Contains(usual, "Speculative decoding") || strings.Contains(usual, "per step:") {
-		t.Errorf("nearly all steps check a draft, and the table tells of others:\n%s", usual)
+		t.Errorf("nearly all steps check a draft, and the table shows others:\n%s", usual)
 	}
 
 	run := runOf(

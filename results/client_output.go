@@ -20,7 +20,7 @@ type ClientOutput struct {
 }
 
 // SeenBy is the record as a client of generation g stores it, for the API
-// "completions" or "chat". With usageAsked the usage event is there because we
+// "completions" or "chat". With usageAsked the usage event is there because bench
 // asked for it: VLLM06 does not ask, so its reading is without. The second value
 // is false for a request that was never made.
 func (r *Record) SeenBy(g Generation, api string, usageAsked bool) (ClientOutput, bool) {

@@ -30,7 +30,7 @@ func TestSeenBy(t *testing.T) {
 		want   string // success, TTFT, gaps, latency, prompt, output
 		asked  bool   // for usage
 	}{
-		{"December 2024, usage because we asked", stream("ttu", func(r *Record) {
+		{"December 2024, usage because it was asked for", stream("ttu", func(r *Record) {
 			r.DoneS, r.TextTokens = new(9.0), new(2)
 		}), VLLM06, "completions", "true 1 [1] 8 7 2", true},
 		{"usage of its own event", stream("rttfu", usage), VLLM, "chat", "true 1 [1 1 1] 4 9 5", false},

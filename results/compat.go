@@ -81,7 +81,7 @@ const (
 	DiffEmptyGaps  DifferenceCode = "empty-chunk-gaps"  // further chunks without text give ITL samples
 	// a chunk without text after the last token extends E2EL
 	DiffLongerEnd     DifferenceCode = "empty-last-chunk"
-	DiffReasoning     DifferenceCode = "reasoning-not-counted" // chunks of reasoning and tool calls are no tokens
+	DiffReasoning     DifferenceCode = "reasoning-not-counted" // chunks of reasoning and tool calls are not tokens
 	DiffInBandSuccess DifferenceCode = "in-band-error-success" // an error inside the stream is taken as success
 	DiffTruncated     DifferenceCode = "truncated-success"     // a stream cut in order is taken as success
 	DiffEmptySuccess  DifferenceCode = "empty-answer-success"  // an answer without a token is taken as success

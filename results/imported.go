@@ -21,7 +21,7 @@ type ImportedFile struct {
 	Encoding string         `json:"encoding"`      // "utf-8", "utf-16le", "utf-16be"
 	Copy     string         `json:"copy"`          // of the file, within the run folder; "": it is too large to be kept
 	Results  int            `json:"import_results"`
-	Lines    []ImportedLine `json:"import_lines"` // what is no figure of a step, in order
+	Lines    []ImportedLine `json:"import_lines"` // what is not a figure of a step, in order
 	// further lines, and progress bars that were overwritten: only the copy has them
 	Omitted int `json:"omitted"`
 }

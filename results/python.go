@@ -77,7 +77,7 @@ func PythonFloat(v float64) string {
 
 // pythonString quotes as json.dumps does with ensure_ascii.
 func pythonString(s string) string {
-	quoted, err := json.Marshal(s) // replaces what is no UTF-8
+	quoted, err := json.Marshal(s) // replaces what is not UTF-8
 	if err != nil {
 		return `""`
 	}

@@ -32,7 +32,7 @@ const (
 type Step struct {
 	State   StepState
 	Records int  // requests on disk of an interrupted step
-	Attempt int  // the last that the journal tells of; 0: none
+	Attempt int  // the last in the journal; 0: none
 	Open    int  // the attempt that has a beginning and neither an end nor a result; 0: none
 	Retry   bool // another attempt was to follow the last one, and did not begin
 	Result  *Result

@@ -35,7 +35,7 @@ type Drafting struct {
 	// emitted / (draft tokens + drafts): 1 if every draft is accepted whole
 	Efficiency *float64 `json:"system_efficiency"`
 
-	LogLines []string `json:"log_lines"` // the last lines of its log that tell of it, as they are
+	LogLines []string `json:"log_lines"` // the last lines of its log about it, as they are
 }
 
 // Names of the counters, as in Server.Counters.

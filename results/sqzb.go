@@ -24,7 +24,7 @@ type SQZB struct {
 	// tokens of pass 1 that the prefill made: one an answer. Generation throughput counts them
 	FirstTokens    int      `json:"first_tokens"`
 	CachedTokens   *float64 `json:"cached_tokens"`     // pass 2: prompt tokens that a prefix cache saved; null: unknown
-	CachedInPass1  *float64 `json:"cached_in_pass_1"`  // the same of pass 1
+	CachedInPass1  *float64 `json:"cached_in_pass_1"`  // of pass 1
 	Undefined      string   `json:"undefined"`         // why the figures of the generation are null; "": they are not
 	OneTokenPass   *Figures `json:"one_token_pass"`    // pass 2
 	OneTokenServer []Server `json:"one_token_servers"` // that answered in pass 2

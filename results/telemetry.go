@@ -23,7 +23,7 @@ type GPUReading struct {
 	PowerKind     string   `json:"power_kind"`  // "instant", "average", "" where the source does not say
 	EnergyJ       *float64 `json:"energy_j"`    // counter since some moment in the past
 	Busy          *float64 `json:"busy"`        // share of time that the compute units were in use, 0 to 1
-	MemoryBusy    *float64 `json:"memory_busy"` // the same of the memory controller
+	MemoryBusy    *float64 `json:"memory_busy"` // busy share of the memory controller
 	CoreHz        *float64 `json:"core_hz"`
 	MemoryHz      *float64 `json:"memory_hz"`
 	EdgeC         *float64 `json:"edge_c"`

@@ -45,7 +45,7 @@ type GPUFigures struct {
 	PowerLimitW  *float64   `json:"power_limit_w"`
 	LimitChanged bool       `json:"power_limit_changed"` // during the pass
 	Pass         GPUWindow  `json:"pass"`
-	Steady       *GPUWindow `json:"steady_state"` // the same of the steady state; null: there is none
+	Steady       *GPUWindow `json:"steady_state"` // as Pass, of the steady state; null: there is none
 }
 
 // GPUWindow are figures of one GPU, or of several, over a span of time.

@@ -47,7 +47,7 @@ const (
 	FailNotFound     FailureClass = "binary-not-found" // the program to run does not exist
 	FailPortInUse    FailureClass = "port-in-use"
 	FailNoGPU        FailureClass = "not-enough-gpus"
-	FailExited       FailureClass = "server-exited"  // it ended while we needed it, whatever its exit code
+	FailExited       FailureClass = "server-exited"  // it ended while it was needed, whatever its exit code
 	FailFatalLine    FailureClass = "fatal-log-line" // a line of its log that no server survives
 	FailOutOfMemory  FailureClass = "out-of-memory"
 	FailBadFlag      FailureClass = "unsupported-flag"
@@ -65,7 +65,7 @@ const (
 	FailRequests     FailureClass = "requests-failed"    // too many requests of the step failed
 	FailDisk         FailureClass = "disk"               // results could not be written
 	FailOpenFiles    FailureClass = "open-files"         // the limit of open files is reached
-	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
+	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the machine is not clean
 	// a load agent could not be started, is another version, or was lost
 	FailAgent    FailureClass = "load-agent"
 	FailHook     FailureClass = "hook-failed" // a hook or check refused
@@ -189,14 +189,14 @@ const (
 	WarnExtrapolated WarningCode = "extrapolated"
 	// llama-bench printed rows that could not be read, or had to be mended
 	WarnProgramOutput WarningCode = "program-output"
-	// the box or the engine is not what the run began with: see changes
+	// the machine or the engine is not what the run began with: see changes
 	WarnChanged WarningCode = "changed-since-start"
 
 	WarnImported        WarningCode = "imported"           // the figures were read out of a file that others wrote
 	WarnImportedDiffers WarningCode = "imported-disagrees" // values of the file contradict each other
 	// the comma of a value may be one of thousands or of a fraction
 	WarnImportedAmbiguous WarningCode = "imported-ambiguous"
-	WarnImportedUnusable  WarningCode = "imported-unusable" // values of the file that are no numbers, or stand twice
+	WarnImportedUnusable  WarningCode = "imported-unusable" // values of the file that are not numbers, or stand twice
 
 	WarnContext  WarningCode = "context-too-small" // some prompts do not fit what the server takes
 	WarnFewSlots WarningCode = "few-slots"         // the server works on fewer requests at once than are sent

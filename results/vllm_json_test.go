@@ -151,7 +151,7 @@ func compareMembers(t *testing.T, want, got []member, loose string) {
 		}
 		var a, b any
 		if json.Unmarshal(want[i].value, &a) != nil || json.Unmarshal(got[i].value, &b) != nil {
-			t.Fatalf("%s is no JSON: %s", name, got[i].value)
+			t.Fatalf("%s is not JSON: %s", name, got[i].value)
 		}
 		close := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x)) })
 		if diff := cmp.Diff(a, b, close); diff != "" {

@@ -6,7 +6,7 @@ import (
 )
 
 // Moment is when a run starts or ends: a time of the day, which comes around every
-// day, or one of a certain day. The zero value is none.
+// day, or one of a certain day. The zero value means none.
 type Moment struct {
 	text  string
 	at    time.Time // of a certain day
@@ -25,7 +25,7 @@ func ParseMoment(text string) (Moment, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return Moment{text, at, false}, nil
 	}
-	return Moment{}, fmt.Errorf("%q is no moment: want 22:00, \"2026-11-29 07:30\" or an RFC 3339 time", text)
+	return Moment{}, fmt.Errorf("%q is not a moment: want 22:00, \"2026-11-29 07:30\" or an RFC 3339 time", text)
 }
 
 // IsZero reports whether no moment is given.

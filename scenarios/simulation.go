@@ -10,7 +10,7 @@ type Simulation struct {
 	Speed  float64 // how many times as fast as the engines played; 0: DefaultSimSpeed
 }
 
-// Launchers of simulated servers. The second is no launcher that a file may
+// Launchers of simulated servers. The second is not a launcher that a file may
 // name: llama-server becomes it.
 const (
 	SimLauncher      = "simulator"

@@ -10,7 +10,7 @@ type Where string
 
 // The places of a run.
 const (
-	Here    Where = "here"  // on this box
+	Here    Where = "here"  // on this machine
 	OnSlurm Where = "slurm" // on the nodes of a Slurm cluster
 )
 

@@ -219,7 +219,7 @@ func TestCleanWithoutFolder(t *testing.T) {
 	}
 }
 
-// A run that goes on is no leftover, even without the lock of the machine.
+// A run that goes on is not a leftover, even without the lock of the machine.
 func TestCleanLeavesARunningRunAlone(t *testing.T) {
 	t.Parallel()
 	b := newCleanMachine(t)
@@ -261,7 +261,7 @@ func TestCleanRefusesWhileTheBoxIsTaken(t *testing.T) {
 	}
 	b.clean(t, cleanOptions{}, exitError)
 	if text := b.err.String(); !strings.Contains(text, "results/night") || !strings.Contains(text, "--dry-run") {
-		t.Errorf("bench clean says %q, want who has the box and what works", text)
+		t.Errorf("bench clean says %q, want who has the machine and what works", text)
 	}
 	b.clean(t, cleanOptions{dryRun: true}, exitOK)
 	if err := lock.Release(); err != nil {

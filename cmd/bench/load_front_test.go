@@ -57,7 +57,7 @@ func front(ts *testscript.TestScript, neg bool, args []string) {
 		l, err = net.Listen("unix", ts.MkAbs(args[1]))
 		ts.Check(err)
 	default:
-		ts.Fatalf("front %s is none", args[0])
+		ts.Fatalf("front %s is unknown", args[0])
 	}
 	port := ts.Getenv("PORT")
 	ts.Defer(func() { l.Close() })

@@ -86,7 +86,7 @@ func withoutSIGPIPE(f *os.File) *os.File {
 	return os.NewFile(uintptr(fd), f.Name())
 }
 
-// firstOwnFile is the lowest descriptor that is none of stdin, stdout and stderr.
+// firstOwnFile is the lowest descriptor that is not stdin, stdout and stderr.
 const firstOwnFile = 3
 
 // wrapped breaks lines that are wider than f, where f is a terminal.

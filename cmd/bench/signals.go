@@ -13,9 +13,9 @@ import (
 )
 
 // watchSignals gives a context that the first SIGINT or SIGTERM ends; the
-// second calls hurry. SIGHUP (a closed terminal) and SIGPIPE (nobody reads our
+// second asks to kill now. SIGHUP (a closed terminal) and SIGPIPE (nobody reads our
 // output) are noted and do not end the run. They are caught, not ignored: an
-// ignored signal would stay ignored in the servers that we start.
+// ignored signal would stay ignored in the servers that bench starts.
 func watchSignals(ctx context.Context, e env, log zerolog.Logger, killNow func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 8)

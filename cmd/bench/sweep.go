@@ -39,7 +39,7 @@ func newSweepCommand(e env) *cobra.Command {
 	fs.StringVar(&o.baseline, "baseline", "", "memory in use before the server, as JSON; without it, print that")
 	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait until memory is free; 0: the vendor's default")
 	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as free; 0: the default")
-	fs.BoolVar(&o.killNow, "hurry", false, "kill at once, as on SIGUSR1")
+	fs.BoolVar(&o.killNow, "kill-now", false, "kill at once, as on SIGUSR1")
 	return cmd
 }
 
@@ -59,14 +59,14 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	}
 
 	sweep.Node, _ = e.Lookup("SLURMD_NODENAME")
-	hurried, killNow := signal.NotifyContext(ctx, cluster.KillSignal)
+	asked, killNow := signal.NotifyContext(ctx, cluster.KillSignal)
 	defer killNow()
 
 	if o.killNow {
 		killNow()
 	}
 
-	sweep.KillNow = hurried.Done()
+	sweep.KillNow = asked.Done()
 	with, free := e.OpenCleaner(ctx, cluster.GrantedTo(e.Process))
 	defer free()
 

@@ -130,7 +130,7 @@ func over(v live.View) bool {
 	return v.State == live.RunEnded || v.State == live.RunStopped || v.State == live.RunDead
 }
 
-// printRun tells of a run in lines until it ends.
+// printRun prints a run in lines until it ends.
 func printRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := store.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {

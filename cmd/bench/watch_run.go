@@ -26,8 +26,8 @@ type screen struct {
 	unicode bool
 }
 
-// screenOf is the terminal of two files; nil: they are none, or it is not ours
-// to read, because we run in the background.
+// screenOf is the terminal of two files; nil: they are not a terminal, or it is not ours
+// to read, because bench runs in the background.
 func screenOf(in, out *os.File, lookup func(string) (string, bool)) *screen {
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return nil

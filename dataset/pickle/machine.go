@@ -166,7 +166,7 @@ func (m *machine) small(op byte) (any, error) {
 	return int64(int32(binary.LittleEndian.Uint32(b))), nil
 }
 
-// long reads a number of up to 255 bytes; those beyond 64 bits are no token.
+// long reads a number of up to 255 bytes; those beyond 64 bits are not tokens.
 func (m *machine) long() (any, error) {
 	b, err := m.counted(1)
 	if err != nil || len(b) > 8 {
@@ -205,7 +205,7 @@ func (m *machine) decimal() (any, error) {
 	return n.Int64(), nil
 }
 
-// unicode reads a line of text in which what is no plain character is escaped.
+// unicode reads a line of text in which what is not a plain character is escaped.
 func (m *machine) unicode() (any, error) {
 	b, err := m.line()
 	if err != nil {

@@ -109,7 +109,7 @@ func checkRuns(data []byte, width int) error {
 		if head&1 != 0 {
 			count, size = count*8, count*uint64(width)
 		}
-		// Runs of several bits are filled up, so that a few more are no fault.
+		// Runs of several bits are filled up, so that a few more are fine.
 		if total += count; total > 2*pageValuesMax {
 			return fmt.Errorf("its runs claim more than %d values", 2*pageValuesMax)
 		}

@@ -10,7 +10,7 @@ import (
 type addedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
-	SingleWord bool   `json:"single_word"` // only between characters that are no part of words
+	SingleWord bool   `json:"single_word"` // only between characters that are not part of words
 	LStrip     bool   `json:"lstrip"`      // takes the blanks before it along
 	RStrip     bool   `json:"rstrip"`      // takes the blanks after it along
 	Normalized bool   `json:"normalized"`  // looked for in the normalized text

@@ -74,7 +74,7 @@ func newTemplate(raw json.RawMessage) (frame, error) {
 	var f struct {
 		Type    string          `json:"type"`
 		Single  []templatePart  `json:"single"`
-		Pair    json.RawMessage `json:"pair"` // for two sequences; we have one
+		Pair    json.RawMessage `json:"pair"` // for two sequences; here is one
 		Special map[string]struct {
 			ID     string   `json:"id"`
 			IDs    []int    `json:"ids"`

@@ -12,7 +12,7 @@ import (
 const longMarks = 8
 
 // unicodeForm normalizes as the standard says. golang.org/x/text does so but
-// for long runs of combining characters, which we order and compose ourselves.
+// for long runs of combining characters, which are ordered and composed here.
 func unicodeForm(form norm.Form) normalizer {
 	return plain(func(text string) string {
 		if form.IsNormalString(text) && !hasLongMarks(text) {

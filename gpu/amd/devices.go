@@ -38,13 +38,13 @@ type amdGPU struct {
 	node   kfdNode // its zero value without the compute driver
 }
 
-// ownsCardReadings says that what the card tells is told of this device: it is the only
+// ownsCardReadings says that the card's readings belong to this device: it is the only
 // or the first partition. Power is counted once per socket.
 func (g amdGPU) ownsCardReadings() bool { return g.PartitionIndex == nil || *g.PartitionIndex == 0 }
 
 // Devices lists what HIP would count. Without the compute driver it lists
 // the cards in PCI order, with a note. A display controller of another vendor,
-// and a card without amdgpu, are no devices.
+// and a card without amdgpu, are not devices.
 func Devices(root string) ([]device.Device, []string) {
 	gpus, notes := listGPUs(root)
 	var devices []device.Device

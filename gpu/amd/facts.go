@@ -9,8 +9,8 @@ import (
 	"github.com/benchrig/bench/gpu/device"
 )
 
-// ReadFacts reads the folder of a PCI device that amdgpu serves; nil if there
-// is none.
+// ReadFacts reads the folder of a PCI device that amdgpu serves; nil without
+// such a folder.
 func ReadFacts(folder string) *device.Facts {
 	if _, err := os.Stat(folder); err != nil {
 		return nil

@@ -215,7 +215,7 @@ func TestAMDSMILost(t *testing.T) {
 		close(release)
 		_ = sampler.Close()
 		if _, err := open(device.Options{Root: t.TempDir()}, nil); err == nil {
-			t.Error("a sampler for a box without GPUs gave no error")
+			t.Error("a sampler for a machine without GPUs gave no error")
 		}
 	}
 }

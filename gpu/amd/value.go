@@ -43,7 +43,7 @@ func decodeTool(out []byte) (any, error) {
 // object is a JSON object of one of the tools.
 type object map[string]any
 
-// asObject is v as an object; nil if it is none.
+// asObject is v as an object; nil if it is not one.
 func asObject(v any) object {
 	m, _ := v.(map[string]any)
 	return m

@@ -26,7 +26,7 @@ type Index struct {
 	Commands []Command `json:"commands"`
 	Files    []string  `json:"files"`    // copies of /sys and /proc under files/
 	Readings []Reading `json:"readings"` // our own, by each sampler
-	Missing  []string  `json:"missing"`  // what is not there, which is no failure
+	Missing  []string  `json:"missing"`  // what is not there, which is not a failure
 	Removed  []string  `json:"removed"`  // kinds of words that were replaced
 }
 
@@ -53,7 +53,7 @@ type Reading struct {
 // tools print, the files that are read, and our own readings. Serial numbers,
 // unique ids and names of users are replaced by others, the same everywhere; the
 // name of the host is left out. The folder must be new or empty. That a tool is missing or fails
-// is written down and is no error.
+// is written down and is not an error.
 func Write(ctx context.Context, options device.Options, folder string) (Index, error) {
 	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
 		return Index{}, fmt.Errorf("capture to %s: the folder is not empty; name a new one", folder)

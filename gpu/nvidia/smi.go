@@ -60,7 +60,7 @@ func SMIDevices(ctx context.Context, run device.ToolRunner) ([]device.Device, []
 
 // parseSMI reads rows of index, uuid, name, PCI address and MiB of memory. A
 // name may hold commas. A cell without a number ("[N/A]") is null. Lines that
-// are no rows are messages, which nvidia-smi writes to the same place; without
+// are not rows are messages, which nvidia-smi writes to the same place; without
 // any row they make an error.
 func parseSMI(out []byte) (devices []device.Device, messages []string, err error) {
 	for line := range bytes.Lines(out) {

@@ -30,7 +30,7 @@ type smiRow struct {
 // message among rows, about a GPU that was lost, does not hide the others.
 func parseSMITable(out []byte) (smiTable, error) {
 	var table smiTable
-	var unread error // of the first line that is no row
+	var unread error // of the first line that is not a row
 	for line := range bytes.Lines(out) {
 		text := strings.TrimSpace(string(line))
 		switch {
@@ -62,7 +62,7 @@ func parseSMITable(out []byte) (smiTable, error) {
 }
 
 // smiHeader is the names of the columns without their units; nil if the line
-// is no header. Names of properties have no spaces, sentences have.
+// is not a header. Names of properties have no spaces, sentences have.
 func smiHeader(line string) []string {
 	var names []string
 	for cell := range strings.SplitSeq(line, ",") {

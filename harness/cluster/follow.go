@@ -28,7 +28,7 @@ type follower struct {
 	noted   string // the last error that was told
 }
 
-// note tells of an error, once while it stays the same.
+// note reports an error, once while it stays the same.
 func (f *follower) note(err error) {
 	if text := err.Error(); text != f.noted {
 		f.noted = text
@@ -53,7 +53,7 @@ const (
 	// patience is how often a controller may give no answer before its first one.
 	patience = 3
 	// outage is for how long it may give none later: it is restarted, while the jobs
-	// go on and the folder tells of their steps.
+	// go on and the folder shows their steps.
 	outage = 30 * time.Minute
 )
 

@@ -29,7 +29,7 @@ func TestBadNodes(t *testing.T) {
 		{"the first node to fail", "n1:ff n2:f", "n1"},
 		{"the scenario", "n1:ff n2:ff n3:f", ""},
 		{"two bad ones of three", "n1:ff n2:ff n3:o", "n1 n2"},
-		{"a name that is no folder", "../n1:ff n2:o", ""},
+		{"a name that is not a folder", "../n1:ff n2:o", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := t.TempDir()

@@ -19,7 +19,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// KillSignal has a sweep on another node kill at once. It is none of those by
+// KillSignal has a sweep on another node kill at once. It is not one of those by
 // which srun itself ends.
 const KillSignal = unix.SIGUSR1
 
@@ -29,7 +29,7 @@ type nodeSweeper struct{ self string }
 // Limits of a sweep.
 const (
 	sweepVRAM = 15 * time.Minute // the longest that a vendor's GPUs are waited for
-	sweepStep = 2 * time.Minute  // for Slurm to start it and tell of its end, and for what is left to end
+	sweepStep = 2 * time.Minute  // for Slurm to start it and report its end, and for what is left to end
 )
 
 // Sweep implements cleanup.NodeSweeper.
@@ -54,7 +54,7 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 	killNow := sweep.KillNow
 	select {
 	case <-killNow: // it starts so: a signal might come before it can be told
-		argv, killNow = append(argv, "--hurry"), nil
+		argv, killNow = append(argv, "--kill-now"), nil
 	default:
 	}
 

@@ -33,8 +33,8 @@ func TestSweptBy(t *testing.T) {
 	}
 }
 
-// A hurry is told to a sweep that runs, and told again until it ends.
-func TestHurryIsTold(t *testing.T) {
+// A request to kill now is passed to a sweep that runs, and again until it ends.
+func TestKillNowIsForwarded(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c",
 		`trap 'n=$((n+1)); [ $n -lt 2 ] || exit 7' USR1; echo; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); sleep 0.1; done`)
 	said, err := cmd.StdoutPipe()
@@ -52,7 +52,7 @@ func TestHurryIsTold(t *testing.T) {
 		t.Errorf("runAndForwardKill() ended with code %d after %v, want 7 by the second signal", code, took)
 	}
 	if err := runAndForwardKill(exec.CommandContext(t.Context(), "true"), nil); err != nil {
-		t.Errorf("runAndForwardKill() without a hurry = %v", err)
+		t.Errorf("runAndForwardKill() without a request to kill = %v", err)
 	}
 }
 

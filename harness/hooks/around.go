@@ -256,7 +256,7 @@ func (a *Around) record(l *level, kind results.EventKind, record results.HookRec
 	return a.Journal(e)
 }
 
-// judge keeps a record, tells of it, and makes a failure of one that refuses and
+// judge keeps a record, reports it, and makes a failure of one that refuses and
 // a warning of one that does not.
 func (a *Around) judge(ctx context.Context, l *level, record results.HookRecord, refuse bool) *results.Failure {
 	l.records = append(l.records, record)

@@ -39,7 +39,7 @@ func call(ctx context.Context, c scenarios.HTTPCall, limit time.Duration) (strin
 		return "", withoutURL(ctx, err)
 	}
 	defer answer.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, keptBytes)) // what is missing of an error's text is no error
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, keptBytes)) // what is missing of an error's text is not an error
 	if answer.StatusCode/100 != 2 {
 		return lastLines(secrets.Known().Part(string(body))), fmt.Errorf("answer %s", answer.Status)
 	}

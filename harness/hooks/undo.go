@@ -29,7 +29,7 @@ func (u Undo) Redacted() bool {
 	return slices.ContainsFunc(u.Argv, func(a string) bool { return strings.Contains(a, hidden) })
 }
 
-// OpenUndos are the undos that events promise and do not tell of, the
+// OpenUndos are the undos that events promise and do not report, the
 // last one first: the order in which they are to be run. An undo that was
 // tried counts as told, whatever came of it.
 func OpenUndos(events []results.Event) []Undo {

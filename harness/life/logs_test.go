@@ -37,7 +37,7 @@ func TestRedactLogs(t *testing.T) {
 		{"one is the beginning of another", "hunter22x hunter2\n", "*** ***\n", []string{"hunter2", "hunter22x"}},
 		{"none asked for", "hunter22\n", "hunter22\n", nil},
 		{"nothing found", "all is well\n", "all is well\n", []string{"hunter22"}},
-		{"an empty secret is no secret", "abc\n", "abc\n", []string{""}},
+		{"an empty secret is not a secret", "abc\n", "abc\n", []string{""}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func TestFrozenFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := OpenFrozen(dir); err == nil {
-		t.Error("OpenFrozen took a file that is no set of prompts")
+		t.Error("OpenFrozen took a file that is not a set of prompts")
 	}
 }
 

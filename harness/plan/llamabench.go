@@ -102,7 +102,7 @@ func benchEstimate(sc *scenarios.Scenario, v scenarios.Variant) float64 {
 	return sweep * (total*float64(sc.LlamaBench.Repetitions+1) + assumedModelLoad)
 }
 
-// lengthsOf are the numbers of an option's value, 0 for what is none.
+// lengthsOf are the numbers of an option's value, 0 for what is not a number.
 func lengthsOf(value any) []float64 {
 	list, ok := value.([]any)
 	if !ok {

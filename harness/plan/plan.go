@@ -47,7 +47,7 @@ type Plan struct {
 	EstimateS float64       `json:"estimate_s"` // if every step is needed
 	Assumes   string        `json:"assumes"`    // what the estimate rests on
 	Around    []PlannedHook `json:"around"`     // what is run beside the servers
-	Problems  []string      `json:"problems"`   // what would keep this box from running it
+	Problems  []string      `json:"problems"`   // what would keep this machine from running it
 
 	LeastSteps int     `json:"least_steps"`      // those that are needed whatever comes out
 	LeastS     float64 `json:"least_estimate_s"` // of them

@@ -41,14 +41,14 @@ type Progress struct {
 	head string     // which step of how many
 }
 
-// New tells of the run in dir on out; terminal says that lines there can be
+// New reports the run in dir on out; terminal says that lines there can be
 // rewritten. While hidden reports true, what goes on is shown otherwise.
 func New(out io.Writer, terminal bool, log zerolog.Logger, dir string, hidden func() bool) *Progress {
 	fmt.Fprintf(out, "results: %s\n", dir)
 	return &Progress{out: out, terminal: terminal, log: log, hidden: hidden}
 }
 
-// Observe tells of an event.
+// Observe reports an event.
 func (p *Progress) Observe(u status.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *Progress) Observe(u status.Update) {
 	}
 }
 
-// Waiting tells of what takes long and has no requests to count. It is called
+// Waiting reports what takes long and has no requests to count. It is called
 // once a second.
 func (p *Progress) Waiting(l results.Live) {
 	p.mu.Lock()
@@ -138,7 +138,7 @@ func (p *Progress) running(step string, u status.Update) {
 	}
 }
 
-// hook tells of a hook that did not do what it should, and notes the others.
+// hook reports a hook that did not do what it should, and notes the others.
 func (p *Progress) hook(u status.Update) {
 	h := u.Hook
 	what := fmt.Sprintf("%s %s (%s)", h.When, h.Name, h.Level)

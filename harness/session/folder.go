@@ -23,7 +23,7 @@ import (
 )
 
 // Prepare makes the results folder below out, with all that is known before the
-// start. The manifest comes last: a folder without it is no run. groups are what
+// start. The manifest comes last: a folder without it is not a run. groups are what
 // each job of a cluster will carry out; nil: this process carries out all.
 func (s *Session) Prepare(ctx context.Context, out string, groups []results.Group) (*store.Folder, error) {
 	folder, err := store.Create(out, s.Scenario.Name, newRunID())
@@ -126,7 +126,7 @@ func withoutWebhooks(sc *scenarios.Scenario, text string) string {
 
 // SecretsInClear reports whether a scenario or its overrides hold secrets, which
 // a results folder does not keep and without which the run cannot go on: addresses
-// of notifications are none of these.
+// of notifications do not count as such.
 func SecretsInClear(sc *scenarios.Scenario) bool {
 	redact := recipe.Redactor(sc.Secrets)
 	holds := func(text string) bool {

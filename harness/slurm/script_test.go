@@ -132,7 +132,7 @@ func TestNodes(t *testing.T) {
 	}
 	out = "nothing\n"
 	if _, err := client.Nodes(t.Context(), "n3"); err == nil || !strings.Contains(err.Error(), "n3") {
-		t.Errorf("Nodes() of what is none = %v, want an error that names it", err)
+		t.Errorf("Nodes() of an invalid list = %v, want an error that names it", err)
 	}
 }
 

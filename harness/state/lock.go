@@ -85,7 +85,7 @@ func stands(file *os.File) bool {
 }
 
 // flock takes the whole lock. One who only asks for the owner holds a shared
-// lock for a moment; that one is no owner.
+// lock for a moment; that one is not an owner.
 func flock(fd int) error {
 	const tries = 20
 	var err error

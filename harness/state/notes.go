@@ -88,7 +88,7 @@ func (b *Store) OpenNotes(dir string) (*Notes, error) {
 	return &Notes{journal}, nil
 }
 
-// Append notes an event if it tells of something that is started, changed or put
+// Append notes an event if it is about something that is started, changed or put
 // back. It is on disk when Append returns.
 func (n *Notes) Append(e results.Event) error {
 	switch e.Kind {

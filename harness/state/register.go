@@ -55,7 +55,7 @@ func (b *Store) Register(run Run) error {
 }
 
 // Forget removes a run whose servers are all proven gone. A run that is not
-// noted is no error.
+// noted is not an error.
 func (b *Store) Forget(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err == nil {

@@ -100,7 +100,7 @@ func (l *Live) Start(ctx context.Context) (end func()) {
 		Phase: results.LiveStarting, LeftBy: results.LeftByPlan,
 	}
 	l.mu.Unlock()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it also tells of the stop
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it also reports the stop
 	var done sync.WaitGroup
 	done.Go(func() { l.run(ctx) })
 	return func() {

@@ -93,7 +93,7 @@ func (l *Live) Record(r *results.Record) {
 	}
 }
 
-// fillPass tells of the requests; the caller holds the mutex.
+// fillPass fills in the requests; the caller holds the mutex.
 func (l *Live) fillPass(now *results.Live, at time.Time) {
 	p := &l.pass
 	if !p.on {

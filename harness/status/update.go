@@ -16,7 +16,7 @@ type Update struct {
 	Servers  []results.Server    // LifeReady
 	Progress load.Progress       // StepProgress
 	Result   *results.Result     // StepEnded
-	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone, StepSpared
+	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone, StepNotNeeded
 	Hook     *results.HookRecord // HookRan
 	Message  string              // StepSettling: what is waited for; StepWarning: what will go wrong
 }
@@ -24,7 +24,7 @@ type Update struct {
 // UpdateKind names a moment of a run.
 type UpdateKind string
 
-// The moments a watcher is told of.
+// The moments that a watcher sees.
 const (
 	LifeLaunching UpdateKind = "launching"
 	LifeReady     UpdateKind = "ready"

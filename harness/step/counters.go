@@ -9,7 +9,7 @@ import (
 )
 
 // Counters of an engine may lag behind its last answer: they are read again
-// until they cover what we received, at most settleTries times.
+// until they cover what was received, at most settleTries times.
 const (
 	settleTries = 5
 	settlePause = 200 * time.Millisecond

@@ -118,7 +118,7 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 	return out
 }
 
-// limits are those of the watchdog. There is none of the time without a token for
+// limits are those of the watchdog, without one of the time without a token for
 // whole answers, of which nothing is seen before their end.
 func (j Job) limits() scenarios.Watchdog {
 	limits := j.Limits

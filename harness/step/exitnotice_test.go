@@ -11,7 +11,7 @@ import (
 )
 
 // brokenDriver answers every prompt with the same failure, but for the last one
-// where we are to end that ourselves.
+// where bench is to stop it itself.
 type brokenDriver struct {
 	class    results.FailureClass
 	canceled bool

@@ -138,7 +138,7 @@ func (j *Job) SetPrompts(measured *dataset.Set, warm []load.Prompt, result *resu
 	result.Warnings = append(result.Warnings, datasetNotes(measured.Notes...)...)
 }
 
-// datasetNotes are notes as warnings; empty ones are none.
+// datasetNotes are notes as warnings; empty ones are dropped.
 func datasetNotes(notes ...string) []results.Warning {
 	var all []results.Warning
 	for _, text := range notes {

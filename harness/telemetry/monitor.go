@@ -212,7 +212,7 @@ func (m *Monitor) Observers() []step.Observer {
 }
 
 // usedDevices are the GPUs that servers were placed on, and where none was
-// placed those that they see. notes say what cannot be told of that.
+// placed those that they see. notes say what is not known of that.
 func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []device.Device, notes []string) {
 	var placed []int
 	for _, s := range servers {

@@ -50,7 +50,7 @@ func hookFaults() []fault {
 			verdict: failed, class: results.FailHook, after: putBack,
 		},
 		{
-			stage: spawn, kind: "lie", name: "a check refuses the box",
+			stage: spawn, kind: "lie", name: "a check refuses the machine",
 			scenario: block{"checks": []block{{"kind": "command", "command": []string{"false"}}}},
 			verdict:  notRun, class: results.FailHook, good: notRun, why: results.FailHook, after: headline("check"),
 		},
@@ -67,7 +67,7 @@ func hookFaults() []fault {
 			bad: block{"hooks": block{"before": []block{{"command": []string{"true"}, "undo": []string{"false"}}}}},
 			after: func(w *world, end conclusion) {
 				if !strings.Contains(story(end.good)+end.stderr, "undo") && !doubted(end.good, results.WarnHook) {
-					w.t.Errorf("nothing tells of the undo that failed: %s", story(end.good))
+					w.t.Errorf("nothing reports the undo that failed: %s", story(end.good))
 				}
 			},
 		},

@@ -33,18 +33,18 @@ func contentions() []ordeal {
 	}
 	return []ordeal{
 		{
-			"lie", "another bench has the box", "refused with who has it; exit code 1; the other is not disturbed",
+			"lie", "another bench has the machine", "refused with who has it; exit code 1; the other is not disturbed",
 			func(w *world) {
 				beside(w, func() {
 					got := w.bench("run", w.path("night.yaml"))
 					if got.code != 1 || !strings.Contains(got.stderr, "another bench is using this machine (pid ") ||
 						!strings.Contains(got.stderr, "--wait-for-box") {
-						w.t.Errorf("exit code %d, want 1, who has the box, and a way out\n%s", got.code, got.stderr)
+						w.t.Errorf("exit code %d, want 1, who has the machine, and a way out\n%s", got.code, got.stderr)
 					}
 				})
 			},
 		},
-		{"slow", "another bench has the box, --wait-for-box", "waits and then runs", func(w *world) {
+		{"slow", "another bench has the machine, --wait-for-box", "waits and then runs", func(w *world) {
 			done := make(chan outcome, 1)
 			beside(w, func() { go func() { done <- w.bench("run", "--wait-for-box", w.path("night.yaml")) }() })
 			got := <-done
@@ -130,7 +130,7 @@ func leftovers() []ordeal {
 		},
 		{
 			"leak", "bench is killed, and its folder removed",
-			"clean ends the servers by the cookie that the box remembers", func(w *world) {
+			"clean ends the servers by the cookie that the machine remembers", func(w *world) {
 				if launched.PlannedCgroup("x") == "" {
 					// what drops the cookie, too, is lost then
 					abandon(w, func(c *engine) { slowly(c); children(sglangTree...)(c) })

@@ -310,7 +310,7 @@ func closures() []ordeal {
 				w.resumes()
 			},
 		},
-		{"crash", "no folder for the state of the box", "nothing is started; exit code 1", func(w *world) {
+		{"crash", "no folder for the state of the machine", "nothing is started; exit code 1", func(w *world) {
 			w.setenv("BENCH_STATE_DIR", w.write("state-is-a-file", nil))
 			got := w.bench("run", w.night(nil, nil))
 			if got.code != 1 || !strings.Contains(got.stderr, "BENCH_STATE_DIR") || len(w.folders()) > 0 {

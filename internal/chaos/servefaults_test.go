@@ -22,7 +22,7 @@ const serve = "serve"
 // hasty are the client's limits for servers that hang.
 var hasty = block{"load": block{"timeouts": block{"first-token": "2500ms", "stall": "2500ms"}}}
 
-// requestFaults are answers that are none.
+// requestFaults are broken answers.
 func requestFaults() []fault {
 	refused := results.FailRequests
 	return []fault{
@@ -107,7 +107,7 @@ func streamFaults() []fault {
 			scenario: hasty, verdict: failed, class: results.FailRequests,
 		},
 		{
-			stage: serve, kind: "flood", name: "bytes that are no events", engine: request(fakeengine.FaultGarbage),
+			stage: serve, kind: "flood", name: "bytes that are not events", engine: request(fakeengine.FaultGarbage),
 			verdict: failed, class: results.FailRequests,
 		},
 		{

@@ -70,7 +70,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// least is what is smaller of each; a zero footprint is none.
+// least is what is smaller of each; a zero footprint is not one.
 func least(a, b footprint) footprint {
 	if a == (footprint{}) {
 		return b

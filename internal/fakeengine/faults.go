@@ -30,7 +30,7 @@ const (
 	FaultInBand   FaultKind = "in-band"  // an error object within the stream
 	FaultTruncate FaultKind = "truncate" // the stream ends without a finish reason
 	FaultReset    FaultKind = "reset"    // the connection is reset
-	FaultGarbage  FaultKind = "garbage"  // bytes that are no event stream
+	FaultGarbage  FaultKind = "garbage"  // bytes that are not an event stream
 	FaultHTML     FaultKind = "html"     // a page with status 200
 	FaultBusy     FaultKind = "busy"     // status 503
 	FaultRate     FaultKind = "rate"     // status 429

@@ -11,7 +11,7 @@ import (
 )
 
 // dimension is something in which two results of one variant and point may
-// differ, so that they are no repeats of each other.
+// differ, so that they are not repeats of each other.
 type dimension struct {
 	load  bool                  // it belongs to the point; else to the variant
 	empty bool                  // "" is a value too: nothing is set

@@ -26,7 +26,7 @@ func settingOf(argument, dataset string) string {
 }
 
 // fitting are the arguments of an earlier client's command that do not
-// contradict what a result tells of itself.
+// contradict what a result says about itself.
 func (e *entry) fitting(args [][2]string) [][2]string {
 	return slices.DeleteFunc(slices.Clone(args), func(a [2]string) bool {
 		name := settingOf(a[0], "random")

@@ -155,7 +155,7 @@ func fromRow(name string, heads, cells []string, line int, meaning plain.Commas)
 			e.verdict = results.Verdict(text)
 			e.state(head, text, line, head)
 		case head == "extrapolated_factor":
-			e.factor, _ = strconv.Atoi(text) // 0, as where the cell is empty, for what is no number
+			e.factor, _ = strconv.Atoi(text) // 0, as where the cell is empty, for what is not a number
 			e.state(head, text, line, head)
 		case head == "simulated":
 			e.simulated = text == "true"

@@ -3,7 +3,7 @@
 // What goes in: the bytes of files - vLLM's and SGLang's saved results, printed
 // result blocks and tables in logs and READMEs, llama-bench's output, our own
 // results. What comes out: results in our form, each value with where it stood
-// and how it read there, and the lines that are no figures. It opens no file,
+// and how it read there, and the lines that are not figures. It opens no file,
 // guesses nothing - what a file does not say stays null - and drops nothing
 // without saying so.
 package importer
@@ -72,7 +72,7 @@ const (
 	formatText = "text" // result blocks and tables within anything
 )
 
-// Import reads files. Those without a result are no error as long as there are
+// Import reads files. Those without a result are not an error as long as there are
 // commands or one of the others has one.
 func Import(sources []Source, o Options) (*Imported, error) {
 	names, err := newNamer(o)

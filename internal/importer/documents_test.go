@@ -223,7 +223,7 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	halo := imported(t, Options{}, "documents/strix-halo.md")
 	if len(halo.Steps) != 19 {
-		t.Fatalf("%d steps, want 11 blocks and 8 runs of llama-bench: tables that sum blocks up are no results",
+		t.Fatalf("%d steps, want 11 blocks and 8 runs of llama-bench: tables that sum blocks up are not results",
 			len(halo.Steps))
 	}
 	places := 0

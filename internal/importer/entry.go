@@ -317,7 +317,7 @@ func float(n *int) *float64 {
 	return new(float64(*n))
 }
 
-// word sets what is no number.
+// word sets what is not a number.
 func (e *entry) word(t target, text, label string) {
 	if text == "" || text == "null" || text == "None" {
 		return

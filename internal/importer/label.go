@@ -15,7 +15,7 @@ type target struct {
 	name  string  // of a figure or setting: "request_throughput", "ttft"
 	stat  string  // of a latency: "mean", "median", "std", "min", "max", "n", "p"; else ""
 	p     float64 // of stat "p"
-	scale float64 // to our unit; 0: the value is no number
+	scale float64 // to our unit; 0: the value is not a number
 }
 
 // as names the target as summary.csv does.
@@ -78,7 +78,7 @@ func settingNamed(text string) string {
 	return ""
 }
 
-// isWord says of a setting that its values are no numbers.
+// isWord says of a setting that its values are not numbers.
 func isWord(name string) bool {
 	switch name {
 	case "model", "backend", "endpoint", "dataset", "dataset_path", "ignore_eos", "tokenizer", "variant", "point",
@@ -113,7 +113,7 @@ func metricName(text string) string {
 	return text
 }
 
-// secondsOf is how many seconds a unit has; 0: it is none of time.
+// secondsOf is how many seconds a unit has; 0: not a unit of time.
 func secondsOf(unit string) float64 {
 	switch unit {
 	case "s", "sec", "seconds":

@@ -132,7 +132,7 @@ func (n *namer) point(e *entry) string {
 // everything is the point of a result whose load is not told.
 const everything = "all"
 
-// lengths are the parts of a point's label that tell of prompts and answers.
+// lengths are the parts of a point's label that give prompts and answers.
 func (e *entry) lengths() []string {
 	if e.asked.InputLen == nil || e.asked.OutputLen == nil {
 		return nil

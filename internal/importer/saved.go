@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// fromObjects reads JSON objects. What is no result is told as a line.
+// fromObjects reads JSON objects. What is not a result is told as a line.
 func fromObjects(name string, objects []object, forced string) (format string, entries []*entry,
 	rest []results.ImportedLine,
 ) {

@@ -138,7 +138,7 @@ func (s *scanner) tableEntry(e *entry, at textLine) {
 	s.last = nil
 }
 
-// cell takes one cell. What is no figure names the result.
+// cell takes one cell. What is not a figure names the result.
 func (s *scanner) cell(e *entry, head, text string, line int) {
 	if plain.Cell(text) == "" {
 		return

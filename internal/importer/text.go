@@ -23,7 +23,7 @@ type scanner struct {
 
 	fenced  bool
 	section string // the nearest heading
-	title   string // the nearest comment within a fence that is no parameter
+	title   string // the nearest comment within a fence that is not a parameter
 	before  nearby // since the heading or the last result
 	last    *entry // the result above, under the same heading
 	carried nearby // the client's command that holds for blocks without one of their own
@@ -201,7 +201,7 @@ func isComment(marks, text string) bool {
 
 func (s *scanner) setting(l textLine) { s.before.settings = append(s.before.settings, l) }
 
-// command takes a command line with its continuations; false: it is none.
+// command takes a command line with its continuations; false: it is not one.
 func (s *scanner) command(l textLine, text string) bool {
 	whole, end := text, s.at
 	for strings.HasSuffix(strings.TrimSpace(whole), `\`) && end+1 < len(s.lines) && end-s.at < 200 {
@@ -232,7 +232,7 @@ func (s *scanner) command(l textLine, text string) bool {
 	return true
 }
 
-// json takes a line that is a result by itself; false: it is none.
+// json takes a line that is a result by itself; false: it is not one.
 func (s *scanner) json(l textLine, raw string) bool {
 	objects, err := objectsIn([]byte(raw))
 	if err != nil || len(objects) != 1 || kindOf(objects[0]) == "" {

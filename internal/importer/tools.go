@@ -144,7 +144,7 @@ func (e *entry) perfConfig(o object) {
 	})
 }
 
-// walk visits every value that is no list and no object, in the order of names.
+// walk visits every value that is neither a list nor an object, in the order of names.
 func walk(value any, visit func(key string, value any)) {
 	switch v := value.(type) {
 	case map[string]any:

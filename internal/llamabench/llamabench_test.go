@@ -85,7 +85,7 @@ func TestParseErrors(t *testing.T) {
 		{"odd test", "| test | t/s |\n|---|---|\n| xx5 | 1 |\n", `column "test": "xx5" is not a test`},
 		{"odd speed", "| test | t/s |\n|---|---|\n| pp5 | fast |\n", `column "t/s": "fast" is not a speed`},
 		{
-			"a speed that is no number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n",
+			"a speed that is not a number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n",
 			`column "t/s": "nan ± nan" is not a speed`,
 		},
 		{"cut off", `[{"build_commit": "a", "n_prompt": 5, "avg_`, "line 1: a test that is not complete"},

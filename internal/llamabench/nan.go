@@ -35,7 +35,7 @@ func WithoutNaN(data []byte) []byte {
 	return append(out, data[copied:]...)
 }
 
-// notNumber is the length of a word for no number at the begin; 0: it is none.
+// notNumber is the length of a word for no number at the beginning; 0: none there.
 func notNumber(data []byte) int {
 	signed := 0
 	if len(data) > 0 && (data[0] == '-' || data[0] == '+') {
@@ -56,7 +56,7 @@ func isLetter(c byte) bool {
 }
 
 // stringEnd is the index behind the string that begins at i. A quote that is
-// not closed on its line is no string: it is some text around the results.
+// not closed on its line is not a string: it is some text around the results.
 func stringEnd(data []byte, i int) int {
 	for k := i + 1; k < len(data); k++ {
 		switch data[k] {

@@ -108,7 +108,7 @@ func parseSockets(table string) []socket {
 }
 
 // parseAddress reads "0100007F:1F90": hexadecimal, each 32-bit word of the
-// address in the little-endian order of the machines that we run on.
+// address in the little-endian order of the machines that bench runs on.
 func parseAddress(text string) (netip.AddrPort, bool) {
 	address, portText, _ := strings.Cut(text, ":")
 	port, err := strconv.ParseUint(portText, 16, 16)

@@ -104,7 +104,7 @@ func isHarmless(words []string) bool {
 	return false
 }
 
-// wordsOf splits a name at what is no letter and no digit, and where a small
+// wordsOf splits a name at what is neither a letter nor a digit, and where a small
 // letter meets a capital one, and drops a number at its end.
 func wordsOf(name string) []string {
 	var words []string

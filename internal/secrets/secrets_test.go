@@ -99,7 +99,7 @@ func TestRedactor(t *testing.T) {
 		want    string
 	}{
 		{"one is the beginning of another", []string{"hunter2", "hunter22x"}, "hunter22x hunter2", "*** ***"},
-		{"an empty value is none", []string{""}, "abc", "abc"},
+		{"an empty value is ignored", []string{""}, "abc", "abc"},
 		{"of a header the token is hidden alone", []string{"Bearer tok-123456"}, "got tok-123456", "got ***"},
 		{"nothing to hide", nil, "abc", "abc"},
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/benchrig/bench/internal/proc"
 )
 
-// Cluster is a cluster of the nodes n1 and n2, each with two GPUs that are none.
+// Cluster is a cluster of the nodes n1 and n2, each with two pretended GPUs.
 type Cluster struct {
 	Dir  string // its folder
 	Conf string // value for SLURM_CONF

@@ -142,7 +142,7 @@ func TestCleanerAfterReboot(t *testing.T) {
 		t.Errorf("End() = %+v, %v, want a clean proof without a signal", proof, err)
 	}
 	if told := left.Stopped(proof, err); !strings.Contains(told.Message, "rebooted") {
-		t.Errorf("Stopped() = %+v, want it to tell of the reboot", told)
+		t.Errorf("Stopped() = %+v, want it to mention the reboot", told)
 	}
 }
 

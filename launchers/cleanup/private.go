@@ -16,7 +16,7 @@ const PrivatePrefix = "bench-"
 
 // RemovePrivate removes the folder of a server's sockets, with what is in it, if
 // it is one that bench makes: so named, a folder and no link, of this user, and
-// nobody else may write in it. "" and one that is gone are no error.
+// nobody else may write in it. "" and one that is gone are not an error.
 func RemovePrivate(path string) error {
 	if path == "" {
 		return nil

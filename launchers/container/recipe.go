@@ -22,7 +22,7 @@ const (
 	labelCookie = "benchrig.cookie" // of one server life
 )
 
-// GPUs in Options that are no list of devices.
+// GPUs in Options that are not a list of devices.
 const (
 	NoGPUs  = "none"
 	AllGPUs = "all"
@@ -152,7 +152,7 @@ func (job Job) Recipe() (Recipe, error) {
 	return r, nil
 }
 
-// check refuses arguments that would take from us what we need to know or set.
+// check refuses arguments that would take from bench what it needs to know or set.
 func (job Job) check() error {
 	for _, arg := range job.Options.Args {
 		name, _, _ := strings.Cut(arg, "=")

@@ -60,7 +60,7 @@ func TestNVIDIANames(t *testing.T) {
 		refused      string
 	}{
 		{"podman", podman, uuids, Host{CDI: both}, "--device nvidia.com/gpu=GPU-aa --device nvidia.com/gpu=GPU-bb", ""},
-		{"podman, whose specification we cannot read", podman, uuids, Host{}, "nvidia.com/gpu=GPU-aa", ""},
+		{"podman, whose specification cannot be read", podman, uuids, Host{}, "nvidia.com/gpu=GPU-aa", ""},
 		{"podman with indices only", podman, uuids, Host{CDI: indices}, "--device nvidia.com/gpu=0", ""},
 		{"podman, UUIDs unknown", podman, nil, Host{CDI: both}, "--device nvidia.com/gpu=1", ""},
 		{"podman in a job", podman, uuids, Host{CDI: both, InJob: true}, "nvidia.com/gpu=GPU-bb", ""},

@@ -46,7 +46,7 @@ func nativeAnswer(body []byte) bool {
 }
 
 // oneLine puts a JSON answer that is spread over lines into one, as events
-// are; what is no JSON stays.
+// are; what is not JSON stays.
 func oneLine(body []byte) []byte {
 	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
 		return bytes.ReplaceAll(bytes.ReplaceAll(trimmed, []byte("\n"), nil), []byte("\r"), nil)

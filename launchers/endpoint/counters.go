@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Drafting is what recipe and log tell of speculative decoding; nil: nothing.
+// Drafting is what recipe and log say about speculative decoding; nil: nothing.
 func (e *Endpoint) Drafting() *results.Drafting {
 	drafts, tokens, _ := engines.Drafts(e.kind, e.spec.Args)
 	d := &results.Drafting{}

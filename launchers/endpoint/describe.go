@@ -19,7 +19,7 @@ import (
 // told.
 func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (startup *results.Startup, version string) {
 	if e.isRouter() {
-		_, _ = e.Models(ctx) // now that the model is loaded, its entry tells of it; the rest does without
+		_, _ = e.Models(ctx) // now that the model is loaded, its entry describes it; the rest does without
 	}
 	facts := fromLog.Clone()
 	for _, d := range e.descriptions() {

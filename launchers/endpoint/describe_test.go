@@ -92,7 +92,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%s: arguments = %s, want no key", c.kind, text)
 		}
 		if c.kind != "tgi" && c.kind != "llamacpp" && got.Arguments["bos_token"] == "***" {
-			t.Errorf("%s: arguments = %v: a special token is no secret", c.kind, got.Arguments)
+			t.Errorf("%s: arguments = %v: a special token is not a secret", c.kind, got.Arguments)
 		}
 		short := *got
 		short.Arguments, short.Phases = nil, nil

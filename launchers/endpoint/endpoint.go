@@ -57,7 +57,7 @@ func New(kind engines.Kind, spec recipe.Spec) *Endpoint {
 	return e
 }
 
-// Follow makes the server's log known, which tells of resets and drafts.
+// Follow makes the server's log known, which shows resets and drafts.
 func (e *Endpoint) Follow(log *serverlog.Log) { e.log = log }
 
 // Shown is the base URL as messages give it.

@@ -100,7 +100,7 @@ func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
 }
 
 // Changed says in words what makes another server of one: "" if nothing does.
-// What one of them does not tell is no change.
+// What one of them does not tell is not a change.
 func (i Identity) Changed(before Identity) string {
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	var changes []string

@@ -18,7 +18,7 @@ import (
 )
 
 // router answers as llama-server (build 11669) with --models-dir: what is asked
-// without the name of a model is refused, and a model tells of itself once it is
+// without the name of a model is refused, and a model describes itself once it is
 // loaded.
 func router(t *testing.T) string {
 	t.Helper()

@@ -159,7 +159,7 @@ func (p *prober) version(ctx context.Context, path string) string {
 	return answer.Version
 }
 
-// unusable is the failure of an answer that is none of the dialects known.
+// unusable is the failure of an answer in none of the known dialects.
 func unusable(a Answer) *results.Failure {
 	return results.Failf(results.FailProtocol, "%s: not understood", a)
 }

@@ -106,7 +106,7 @@ func fill(word string, values map[string]string) (string, error) {
 	return filled, err
 }
 
-// plainSpelling is that of a program of which we know nothing.
+// plainSpelling is that of an unknown program.
 func plainSpelling(program string) recipe.Spelling {
 	return recipe.Spelling{
 		Engine:      program,

@@ -13,8 +13,8 @@ import (
 
 // Conflict is a setting of a recipe that its engine refuses or ignores.
 type Conflict struct {
-	Arg      string // as the recipe names it; "": it is no argument
-	Env      string // name of the variable; "": it is none
+	Arg      string // as the recipe names it; "": it is not an argument
+	Env      string // name of the variable; "": not a variable
 	Message  string // what happens, from which version on, and what to do
 	NoEffect bool   // the engine starts all the same
 }
@@ -134,14 +134,14 @@ func imageVersion(image string) string {
 	return m[1]
 }
 
-// olderThan compares versions by their first three numbers; what is no version
+// olderThan compares versions by their first three numbers; what is not a version
 // is not older.
 func (v Version) olderThan(than string) bool {
 	a, b := numbersOf(string(v)), numbersOf(than)
 	return a != nil && b != nil && slices.Compare(a, b) < 0
 }
 
-// numbersOf are the first three numbers of a version; nil: it is none.
+// numbersOf are the first three numbers of a version; nil: not a version.
 func numbersOf(version string) []int {
 	m := versionNumbers.FindStringSubmatch(version)
 	if m == nil {

@@ -9,7 +9,7 @@ import (
 
 // Drafts says whether a recipe makes its engine decode speculatively, and how
 // many tokens it drafts at once; 0: that is not said. known is false where the
-// recipe cannot tell: the server runs already, or is of no kind that we know.
+// recipe cannot tell: the server runs already, or is of an unknown kind.
 func Drafts(kind Kind, args []recipe.Arg) (drafts bool, tokens int, known bool) {
 	if kind.Drafts == nil {
 		return false, 0, false

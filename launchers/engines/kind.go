@@ -128,7 +128,7 @@ type Kind struct {
 	AcceptedAt []string         // metrics of accepted draft tokens by the label "position", newest first
 	Fatal      []FatalLine
 	RequestLog *regexp.Regexp // lines that quote requests and answers, and so may quote anything; nil: there are none
-	Waiting    *regexp.Regexp // lines of a start that tell of waiting, not of progress; nil: none are known
+	Waiting    *regexp.Regexp // lines of a start that show waiting, not progress; nil: none are known
 	// a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
 	ReadyForTerm *regexp.Regexp
 	Milestones   []Milestone    // of the log of a start
@@ -163,7 +163,7 @@ type Reset struct {
 }
 
 // Description is a path under which a server describes itself in JSON. A
-// server that does not have it is none the worse.
+// server may lack it.
 type Description struct {
 	Path string
 

@@ -163,7 +163,7 @@ type llamaOption struct {
 }
 
 // llamaLookup finds an option by any of its spellings without dashes. A
-// spelling that we do not know is an option with a value of its own name;
+// spelling that is not known is an option with a value of its own name;
 // one of one or two letters has a single dash.
 // llamaWeightsOnGPU: without arguments that keep a part in main memory or spread
 // the parts unevenly. Nearly a hundred layers are meant as all.

@@ -15,7 +15,7 @@ import (
 // trtllmKind is TensorRT-LLM's own OpenAI-compatible server. Its facts are
 // from its documentation (0.18 to 1.x); no version has run under bench yet.
 // /metrics is JSON about iterations without totals of tokens, so that there
-// are no counters.
+// are not counters.
 func trtllmKind() Kind {
 	return Kind{
 		Name:        "trtllm",

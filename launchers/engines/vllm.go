@@ -119,7 +119,7 @@ func vllmCommand(s recipe.Spec) (recipe.Command, error) {
 
 	argv = append(argv, across...)
 	if s.APIKey != "" {
-		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the box can read
+		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the machine can read
 	}
 
 	return recipe.Assemble(s, append(argv, options...), own, torchUnset()...)
@@ -254,7 +254,7 @@ func vllmCanonical(name string) string {
 }
 
 // vllmShort is the long name of an option with a single dash, "" if there is
-// none that we know.
+// none known.
 func vllmShort(name string) string {
 	return map[string]string{
 		"tp":            "tensor-parallel-size",

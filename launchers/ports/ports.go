@@ -55,7 +55,7 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 	err := bind(ctx, host, port, false)
 	if errors.Is(err, unix.EADDRINUSE) && proc.System.Lingering(port) {
 		// Connections of a server that has ended, in TIME_WAIT for a minute.
-		// They are in nobody's way: servers bind as we do here.
+		// They are in nobody's way: servers bind as is done here.
 		err = bind(ctx, host, port, true)
 	}
 

@@ -87,7 +87,7 @@ func awaitLine(path, line string) string {
 
 // A process that forked twice, left its session and dropped its environment
 // before anybody looked is an orphan of the server, and is ended with it; so is
-// one that was started in the stop. The daemon of another program that we ran is
+// one that was started in the stop. The daemon of another program that bench ran is
 // left alone.
 func TestStopEndsOrphans(t *testing.T) {
 	t.Parallel()

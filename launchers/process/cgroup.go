@@ -34,7 +34,7 @@ type cgroup struct {
 }
 
 // newCgroup makes a group of that name below our own group. The error says
-// why this machine does not let us: it is no failure of anything.
+// why this machine does not let us: it is not a failure of anything.
 func newCgroup(procfs proc.FS, name string) (*cgroup, error) {
 	parent, h, err := ownGroup(procfs)
 	if err != nil {

@@ -43,7 +43,7 @@ const memoryShare = 0.75
 // group has, unless the user did (GOMEMLIMIT): garbage is collected earlier where
 // little is left.
 func limitMemory() {
-	if limit, _ := os.LookupEnv("GOMEMLIMIT"); limit != "" { // an empty one is none to the Go runtime, too
+	if limit, _ := os.LookupEnv("GOMEMLIMIT"); limit != "" { // the Go runtime ignores an empty one, too
 		return
 	}
 	if all := proc.System.Memory(proc.Cgroups); all > 0 {

@@ -264,13 +264,13 @@ func TestStopAfterLeaderDied(t *testing.T) {
 	}
 }
 
-func TestHurryCutsGraceShort(t *testing.T) {
+func TestKillNowCutsGraceShort(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		killNow func(*Process, context.CancelFunc)
 	}{
-		{"by Hurry", func(p *Process, _ context.CancelFunc) { p.KillNow(); p.KillNow() }},
+		{"by KillNow", func(p *Process, _ context.CancelFunc) { p.KillNow(); p.KillNow() }},
 		{"by the context", func(_ *Process, cancel context.CancelFunc) { cancel() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ type Remains struct {
 	strangers []Stranger
 }
 
-// Stranger is a process that looks like a remainder and is none as far as can
+// Stranger is a process that looks like a remainder but is not one as far as can
 // be shown. It is left alone.
 type Stranger struct {
 	PID int    `json:"pid"`

@@ -23,7 +23,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// harnessVariable makes the test binary a program that starts a tree, tells of
+// harnessVariable makes the test binary a program that starts a tree, prints
 // it and waits to be killed.
 const harnessVariable = "BENCH_TEST_HARNESS"
 
@@ -237,7 +237,7 @@ func stoneProc(t *testing.T, state string, threads int) (proc.FS, proc.Process) 
 }
 
 // A process in the kernel cannot be killed: the stop ends all the same, and
-// says so. A zombie is no process.
+// says so. A zombie is not a process.
 func TestUnkillable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

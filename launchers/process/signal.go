@@ -9,7 +9,7 @@ import (
 )
 
 // sendSignal signals p if, and only if, its pid still names the same process.
-// A process that has ended is no error.
+// A process that has ended is not an error.
 func sendSignal(fs proc.FS, p proc.Process, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	switch {

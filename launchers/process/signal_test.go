@@ -9,7 +9,7 @@ import (
 	"github.com/benchrig/bench/internal/proc"
 )
 
-// A signal for a process that is no more must not hit one that got its pid.
+// A signal for a process that is gone must not hit one that got its pid.
 func TestSendSignalChecksStartTime(t *testing.T) {
 	t.Parallel()
 	self, err := proc.System.Process(os.Getpid())

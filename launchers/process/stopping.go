@@ -33,7 +33,7 @@ const (
 type stopping struct {
 	tree        *tree
 	leader      proc.Process    // PID 0: there is none
-	leaderDone  <-chan struct{} // closed when it has ended; nil: it is no child of ours, look
+	leaderDone  <-chan struct{} // closed when it has ended; nil: not a child of ours, look
 	killNow     <-chan struct{} // closed: go straight to SIGKILL
 	signal      func(proc.Process, unix.Signal) error
 	orphanGrace time.Duration // see Config

@@ -33,7 +33,7 @@ type tree struct {
 	seen map[proc.Key]bool // guarded by mu
 }
 
-// anyone as a tree's uid is no condition.
+// anyone as a tree's uid means no condition.
 const anyone = -1
 
 // members returns the living processes of the tree, the leader included,

@@ -9,7 +9,7 @@ import (
 )
 
 // A process that is ours makes its session ours, if that is the session that
-// was noted. Session 0 is no session: in a container everything may be in it.
+// was noted. Session 0 is not a session: in a container everything may be in it.
 func TestSessionOfTree(t *testing.T) {
 	t.Parallel()
 	const ours = 500

@@ -67,7 +67,7 @@ func TestLadder(t *testing.T) {
 			"GET /v1/models":       `{"object":"list","data":[]}`,
 			"POST /v1/completions": token,
 		}, "", ""},
-		"a list that is no JSON": {"external", map[string]string{
+		"a list that is not JSON": {"external", map[string]string{
 			"GET /v1/models":       "<html>",
 			"POST /v1/completions": token,
 		}, "", ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 )
 
-// Counted by the log is what lines of a server's log tell of speculative
+// Counted by the log is what lines of a server's log say about speculative
 // decoding. It has the names of the counters behind this word: log_drafts_total.
 const logCounted = "log_"
 
@@ -31,7 +31,7 @@ var (
 // lengthRounding is how far off a mean length with two decimals may be.
 const lengthRounding = 0.0051
 
-// draftLog adds up what a log tells of drafts.
+// draftLog adds up what a log says about drafts.
 type draftLog struct {
 	sums      map[string]float64
 	noDrafts  bool   // a line did not tell how many drafts there were
@@ -135,7 +135,7 @@ func draftsByLength(accepted float64, length string) float64 {
 	return -1
 }
 
-// readNumber is 0 for what is no number.
+// readNumber is 0 for what is not a number.
 func readNumber(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) {
@@ -144,7 +144,7 @@ func readNumber(text string) float64 {
 	return v
 }
 
-// counters are the sums so far; nil: the log has not told of any draft.
+// counters are the sums so far; nil: the log has said nothing about drafts.
 func (l *draftLog) counters() map[string]float64 {
 	sums := maps.Clone(l.sums)
 	if l.noDrafts {

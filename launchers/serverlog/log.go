@@ -43,7 +43,7 @@ type Log struct {
 	skipped  int64  // bytes that were never looked at
 	partial  []byte // begun line
 	lines    int    // seen so far
-	progress int    // of these, lines that tell of more than waiting
+	progress int    // of these, lines about more than waiting
 	tail     []logLine
 	above    string // the last line without its prefix
 	redraw   bool   // the last line of tail ended in CR: the next one replaces it
@@ -214,7 +214,7 @@ func (l *Log) take(line string, redraw bool) {
 	l.evidence.take(shown, l.judge(line, lower))
 }
 
-// noteMilestones looks for what a line tells of the start.
+// noteMilestones looks for what a line says about the start.
 func (l *Log) noteMilestones(line, lower string) {
 	for i, m := range l.matchers.milestones {
 		if m.may(lower) {
@@ -280,7 +280,7 @@ func quotesSource(text string) bool {
 	return strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "  File ")
 }
 
-// Progress counts lines, but for those that only tell of waiting.
+// Progress counts lines, but for those that are only about waiting.
 func (l *Log) Progress() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -302,7 +302,7 @@ func (l *Log) WantedSeen() bool {
 }
 
 // Serve says that from now on the log may quote requests, and returns what it
-// told of the start.
+// said about the start.
 func (l *Log) Serve() Facts {
 	l.Read()
 	l.mu.Lock()
@@ -410,7 +410,7 @@ func (l *Log) Drafts() map[string]float64 {
 	return l.draft.counters()
 }
 
-// DraftLines are the last lines that tell of drafts, and k.
+// DraftLines are the last lines about drafts, and k.
 func (l *Log) DraftLines() (lines []string, tokens int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -66,7 +66,7 @@ func engineOf(line string) string {
 	return ""
 }
 
-// Note takes in one fact about the server; what is no number is skipped.
+// Note takes in one fact about the server; what is not a number is skipped.
 func (l *Facts) Note(fact engines.Fact, text string) { l.note(fact, text, "") }
 
 func (l *Facts) note(fact engines.Fact, text, engine string) {

@@ -56,7 +56,7 @@ func (f Folder) device() uint64 {
 type view struct {
 	used   map[proc.FileID]bool
 	hidden int // pid of a process of our user that may not be looked into; 0: none
-	others int // the same of another user
+	others int // those of another user
 }
 
 // look looks into the processes that include lets through; nil: into all.

@@ -285,7 +285,7 @@ func others(all []results.GPUHolder, devices []string, own []int) []results.GPUH
 }
 
 // heavy are the holders whose memory on a device is more than the tolerance
-// together, or not known: a desktop on a device is no contender.
+// together, or not known: a desktop on a device is not a contender.
 func (c *Claim) heavy(foreign []results.GPUHolder, devices []string) []results.GPUHolder {
 	var heavy []results.GPUHolder
 	for _, device := range append([]string{""}, devices...) {

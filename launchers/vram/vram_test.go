@@ -179,7 +179,7 @@ func TestProveMemoryEndsOurStray(t *testing.T) {
 	})
 }
 
-func TestProveMemoryInAHurry(t *testing.T) {
+func TestProveMemoryWhenKilled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		claim := claimed(&fakeMemory{used: falling(time.Hour, 80*giga, giga)}, nil)

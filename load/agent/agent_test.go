@@ -412,7 +412,7 @@ func TestTLSReachesAgents(t *testing.T) {
 	}
 }
 
-// TestEachAgentsCost: what each agent cost is told of it, and of the calibration
+// TestEachAgentsCost: what each agent cost is reported, and the calibration
 // of its host, which stands for no other.
 func TestEachAgentsCost(t *testing.T) {
 	_, target := serveEngine(t, time.Millisecond)

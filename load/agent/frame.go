@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// maxFrame bounds a frame in bytes: what is longer is no frame but something
+// maxFrame bounds a frame in bytes: what is longer is not a frame but something
 // else that was printed into the stream.
 const maxFrame = 64 << 20
 

@@ -70,7 +70,7 @@ func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect
 
 // options are the job's for load, without its callbacks.
 func (j *job) options() load.Options {
-	trusted, _ := load.Trust(j.Target.CA, j.Target.Insecure) // of a CA that is no PEM nobody is believed
+	trusted, _ := load.Trust(j.Target.CA, j.Target.Insecure) // of a CA that is not PEM nobody is believed
 	return load.Options{
 		Settings: j.Settings, Arrivals: j.Arrivals, Repeat: j.Repeat, ProgressPeriod: j.Progress,
 		Target: load.Target{

@@ -25,7 +25,7 @@ type Identity struct {
 }
 
 // Serve is the agent's end of a stream: it does the jobs that come, and returns
-// when the stream ends, which is no error, or ctx does. It closes the stream.
+// when the stream ends, which is not an error, or ctx does. It closes the stream.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Runner) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &server{

@@ -25,7 +25,7 @@ func ReadFirst(data []byte, chat bool) First {
 	}
 	top, ok := event.(map[string]any)
 	if !ok {
-		f.Err = "the event is no object"
+		f.Err = "the event is not an object"
 		return f
 	}
 	if choices := top["choices"]; truthy(choices) {
@@ -39,7 +39,7 @@ func ReadFirst(data []byte, chat bool) First {
 
 	usage, ok := top["usage"].(map[string]any)
 	if !ok {
-		f.Err = "usage is no object"
+		f.Err = "usage is not an object"
 		return f
 	}
 	f.Usage, f.Input, f.Output = true, countIn(usage["prompt_tokens"]), countIn(usage["completion_tokens"])
@@ -49,14 +49,14 @@ func ReadFirst(data []byte, chat bool) First {
 func (f *First) choice(choices any, chat bool) {
 	list, ok := choices.([]any)
 	if !ok {
-		f.Err = "choices is no array"
+		f.Err = "choices is not an array"
 		return
 	}
 	member, name := list[0], "text"
 	if chat {
 		choice, ok := member.(map[string]any)
 		if !ok {
-			f.Err = "the first choice is no object"
+			f.Err = "the first choice is not an object"
 			return
 		}
 		member, name = choice["delta"], "content"
@@ -64,13 +64,13 @@ func (f *First) choice(choices any, chat bool) {
 
 	holder, ok := member.(map[string]any)
 	if !ok {
-		f.Err = "the first choice, or its delta, is no object"
+		f.Err = "the first choice, or its delta, is not an object"
 		return
 	}
 	value, there := holder[name]
 	f.NoText = !there && !chat
 	if f.Text, ok = value.(string); !ok && truthy(value) {
-		f.Err = name + " of the first choice is no text"
+		f.Err = name + " of the first choice is not text"
 	}
 }
 
@@ -93,7 +93,7 @@ func truthy(v any) bool {
 	return true
 }
 
-// countIn is a count of tokens, -1 for what is none.
+// countIn is a count of tokens, -1 for what is not a count.
 func countIn(v any) int {
 	n, ok := v.(float64)
 	if !ok || n < 0 || n > 1<<53 {

@@ -124,7 +124,7 @@ func plainLen(b []byte) int {
 }
 
 // escapeLen returns the length of the escape sequence at the start of b, 0 if
-// it is none.
+// it is not one.
 func escapeLen(b []byte) int {
 	if len(b) < 2 || b[0] != '\\' {
 		return 0

@@ -7,7 +7,7 @@ package spec
 
 import "time"
 
-// Settings say how a load is sent. The zero value of a limit is no limit.
+// Settings say how a load is sent. The zero value of a limit means no limit.
 type Settings struct {
 	// whose request bodies: CompatNone or a version of vLLM's client
 	Compat string `json:"compat"`
@@ -51,7 +51,7 @@ type Sampling struct {
 	Stop              []string `json:"stop"` // texts that end an answer
 }
 
-// Timeouts of one request; 0 is no limit.
+// Timeouts of one request; 0 means no limit.
 type Timeouts struct {
 	Connect    time.Duration `json:"connect_ns"`     // for TCP, and again for the TLS handshake
 	FirstToken time.Duration `json:"first_token_ns"` // sent to first data event

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The zone of an address means something on this host only, and is no part of the
+// The zone of an address means something on this host only, and is not part of the
 // Host header.
 func TestHostHeader(t *testing.T) {
 	for _, tt := range []struct{ url, asked, want string }{

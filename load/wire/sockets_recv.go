@@ -34,7 +34,7 @@ func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
 
 	for {
 		r.msg.SetControllen(len(r.control))
-		// It never waits, so the scheduler need not be told of the call.
+		// It never waits, so the scheduler need not know of the call.
 		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)),
 			unix.MSG_DONTWAIT)
 		switch errno {

@@ -85,7 +85,7 @@ func (s *stamper) steady() (r reading, ok bool) {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// describe tells of the stamps. Without a single one of the kernel the times
+// describe reports on the stamps. Without a single one of the kernel the times
 // are those of the readings.
 func (s *stamper) describe(r *results.ClientReport) {
 	r.Stamps = "user"

@@ -13,7 +13,7 @@ const (
 	largestRead = 64 << 10 // bytes asked of the transport at once
 	maxEvent    = 4 << 20  // bytes of a line, and of an event's data; of a whole answer without stream too
 
-	// MaxInvalidLine is how many bytes are kept of the first line that is no SSE field.
+	// MaxInvalidLine is how many bytes are kept of the first line that is not an SSE field.
 	MaxInvalidLine = 256
 )
 
@@ -36,7 +36,7 @@ type StampedReader interface {
 // With lines set it reads JSON lines instead: see nextLine.
 type EventReader struct {
 	src       StampedReader
-	Watch     ReadWatcher   // told of every read; nil: none is
+	Watch     ReadWatcher   // sees every read; nil: nothing does
 	Scratch   *Scratch      // nil: none
 	Lines     bool          // the stream is JSON lines
 	Limit     int           // bytes; 0: maxEvent
@@ -48,7 +48,7 @@ type EventReader struct {
 	r, w      int           // buf[r:w] is read but not yet cut into lines
 	seen      int           // bytes from r on that hold no line end
 	At        time.Duration // stamp of the latest read
-	DataAt    time.Duration // the same of the latest that brought bytes
+	DataAt    time.Duration // of the latest read that brought bytes
 	err       error         // from the latest read, to be returned once the bytes are used up
 	bomDone   bool
 	skipLF    bool // the last line ended with CR: an LF right after belongs to it
@@ -60,7 +60,7 @@ type EventReader struct {
 	dispatched bool // data was returned; the next call starts anew
 
 	ErrorEvent   bool   // the event is of type "error"
-	InvalidLine  []byte // start of the first line that is no SSE field
+	InvalidLine  []byte // start of the first line that is not an SSE field
 	InvalidLines int
 	Total        int64 // bytes read
 }

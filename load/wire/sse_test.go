@@ -121,7 +121,7 @@ func TestEventReader(t *testing.T) {
 		{"empty data", "data\n\ndata:\n\n", []string{"", ""}},
 		{"comments", ": ping\n\n:\n\ndata: a\n: between\n\n", []string{"a"}},
 		{"other fields", "event: x\nid: 7\nretry: 10\ndata: a\n\n", []string{"a"}},
-		{"field without data is no event", "event: ping\n\nid: 1\n\n", nil},
+		{"field without data is not an event", "event: ping\n\nid: 1\n\n", nil},
 		{"unknown fields", "dat: a\nDATA: b\n data: c\ndata : d\n\n", nil},
 		{"colons in value", "data: a:b: c\n\n", []string{"a:b: c"}},
 		{"bom", "\ufeffdata: a\n\n", []string{"a"}},

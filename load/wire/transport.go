@@ -40,7 +40,7 @@ type Transport interface {
 	Prepare(ctx context.Context, n int)
 	// Start gives the clock to stamp by. It comes before the first send.
 	Start(c Clock)
-	// Close drops idle connections and tells of the pass: connections opened,
+	// Close drops idle connections and reports on the pass: connections opened,
 	// and where its times come from.
 	Close(r *results.ClientReport)
 }

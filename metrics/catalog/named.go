@@ -160,7 +160,7 @@ func ConditionNames() []string {
 	return names
 }
 
-// PercentileOf is the percentile that a figure is; ok is false where it is none.
+// PercentileOf is the percentile that a figure is; ok is false if it is not one.
 func PercentileOf(name string) (p float64, ok bool) {
 	parts := timeName().FindStringSubmatch(name)
 	if parts == nil || parts[2] == "" {

@@ -9,7 +9,7 @@ import (
 
 // AllowForDrift tests a difference of arms that ran one after the other again
 // with a drift over time taken out: in such an order a machine that warms up
-// looks like a difference. What does not stand then is no difference that can
+// looks like a difference. What does not stand then is not a difference that can
 // be told. The times are when the lives of each arm began, in any unit; arms of
 // which they are not known stay as they are. It comes between Compare and Judge.
 func (d *Difference) AllowForDrift(baseline, candidate Sample, began, candidateBegan []float64, rule Rule) {

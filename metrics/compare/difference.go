@@ -107,7 +107,7 @@ func Compare(figure string, higher bool, baseline, candidate Sample, rule Rule) 
 
 // interval is Welch's for the logarithm of the ratio of the means, by the delta
 // method, so that the baseline's own spread counts and no ratio is below 0. A
-// spread below what the values' digits can show counts as that. There is none
+// spread below what the values' digits can show counts as that. There is no interval
 // where a mean is not above 0.
 func (d *Difference) interval(confidence, least float64) {
 	b, c := *d.Baseline.Mean, *d.Candidate.Mean
@@ -202,7 +202,7 @@ func (d *Difference) test(baseline, candidate []float64, least float64) {
 }
 
 // boundedP is Welch's p with a spread of at least what the values' digits can
-// show: two constants that differ in the last digit are no certainty.
+// show: two constants that differ in the last digit prove nothing.
 func (d *Difference) boundedP(least float64) float64 {
 	diff := *d.Candidate.Mean - *d.Baseline.Mean
 	if diff == 0 {

@@ -21,7 +21,7 @@ type NodeEffect struct {
 }
 
 // NodeShare is one machine's part. Only lives of arms that ran on more than one
-// machine tell of a machine.
+// machine identify a machine.
 type NodeShare struct {
 	Node      string
 	Lives     int

@@ -53,7 +53,7 @@ func (p *Pair) Remarks(figures []catalog.Figure, alpha float64) {
 	}
 }
 
-// isNotable is the share of the median below which a value is no outlier,
+// isNotable is the share of the median below which a value is not an outlier,
 // however close together the others lie.
 const isNotable = 0.01
 

@@ -22,7 +22,7 @@ const CDFError = 1.0 / cdfSteps
 
 // CDFVertices is the distribution of an ascending sample: the exact steps of
 // small samples, and for others the vertices at every 256th of the ranks and,
-// towards both ends, at ever finer ones. Values that are no numbers must not
+// towards both ends, at ever finer ones. Values that are not numbers must not
 // be in it; it is empty for an empty sample.
 func CDFVertices(sorted []float64) []CDFVertex {
 	n := len(sorted)

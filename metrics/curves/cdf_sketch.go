@@ -22,7 +22,7 @@ type Sketch struct {
 	zero         int
 }
 
-// Add counts a value; those that are no numbers are not counted.
+// Add counts a value; those that are not numbers are not counted.
 func (s *Sketch) Add(v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return

@@ -13,7 +13,7 @@ type ParetoPoint struct{ X, Y float64 }
 // ParetoFront are the indices of the points that no other point beats: none
 // is at least as good in both figures and better in one. They come in rising
 // order of X, so Y falls along the way; of equal points all are there. Points
-// with a figure that is no number are on no front.
+// with a figure that is not a number are on no front.
 func ParetoFront(points []ParetoPoint) []int {
 	order := make([]int, 0, len(points))
 	for i, p := range points {

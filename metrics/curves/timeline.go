@@ -70,7 +70,7 @@ func TimelineOf(run *results.Run) Timeline {
 }
 
 // StartOf places a wall-clock time as results.ClientReport.StartTime has it
-// on the timeline of a run; false where it is no time or the run has no event.
+// on the timeline of a run; false where it is not a time or the run has no event.
 func StartOf(run *results.Run, wall string) (atS float64, ok bool) {
 	if len(run.Events) == 0 {
 		return 0, false

@@ -18,7 +18,7 @@ type Contest struct {
 	Mean   float64
 	Others []Rival // the nearest first
 
-	// Unranked is the variant with the best mean here where that is none of the
+	// Unranked is the variant with the best mean here if that is not among the
 	// above: its repeats are suspect. It keeps the point without a winner.
 	Unranked *Rival
 }

@@ -155,7 +155,7 @@ func dashes(pattern []vg.Length) string {
 	return strings.Join(parts, " ")
 }
 
-// round is a coordinate in tenths of a unit. What is no number is 0, what is
+// round is a coordinate in tenths of a unit. What is not a number is 0, what is
 // too far away to be seen lies at the edge of what browsers draw.
 func round(v vg.Length) int {
 	f := math.Round(float64(v) * 10)

@@ -64,7 +64,7 @@ func (c *canvas) text(pt vg.Point, anchor, class, s string) {
 	c.close("text")
 }
 
-// mark draws something that tells of itself: a link where ref leads
+// mark draws something that explains itself: a link where ref leads
 // somewhere. more are further attributes in pairs.
 func (c *canvas) mark(ref Ref, draw func(), more ...string) {
 	name, href := "g", safeHref(ref.Href)
@@ -143,7 +143,7 @@ func plain(s string) bool {
 }
 
 // clean replaces what XML cannot hold: control characters, halves of
-// surrogate pairs and bytes that are no UTF-8.
+// surrogate pairs and bytes that are not UTF-8.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

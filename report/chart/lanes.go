@@ -215,7 +215,7 @@ func (c Class) rank() int {
 	}
 }
 
-// words tells of a span.
+// words describes a span.
 func (sp Span) words() string {
 	words := orWord(sp.Label, string(sp.Class), "span")
 	if sp.Class != Plain && string(sp.Class) != words {

@@ -22,7 +22,7 @@ type element struct {
 	text string
 }
 
-// parse reads an svg as strict XML and fails the test where it is none.
+// parse reads an svg as strict XML and fails the test if it is not XML.
 func parse(t testing.TB, svg string) []element {
 	t.Helper()
 	dec := xml.NewDecoder(strings.NewReader(svg))

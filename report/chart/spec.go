@@ -36,10 +36,10 @@ type Target struct {
 	Label string // written at the right end of the line: "target <= 200 ms"
 }
 
-// Ref lets a mark tell of itself and lead somewhere.
+// Ref lets a mark explain itself and lead somewhere.
 type Ref struct {
 	Title   string // tooltip; "": made of label and values
-	Href    string // fragment, relative or http(s) address; "": the mark is no link
+	Href    string // fragment, relative or http(s) address; "": the mark is not a link
 	Step    string // data-step, for the page's script
 	Variant string // data-variant
 }

@@ -236,7 +236,7 @@ func (f *frame) row(r, name, shown int) line {
 	return l
 }
 
-// chosen tells of the chosen step, and how many rows are out of sight.
+// chosen describes the chosen step, and how many rows are out of sight.
 func (f *frame) chosen() line {
 	s := f.step()
 	if s == nil {

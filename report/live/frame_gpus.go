@@ -25,7 +25,7 @@ func (f *frame) gpuRows() int {
 	return (len(f.view.GPUs) + n - 1) / n
 }
 
-// gpus tells of the GPUs in so many lines: each, or their range.
+// gpus shows the GPUs in so many lines: each, or their range.
 func (f *frame) gpus(height int) []line {
 	all := f.view.GPUs
 	switch {

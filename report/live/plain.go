@@ -11,7 +11,7 @@ import (
 // cannot be rewritten.
 const plainPeriod = 10 * time.Second
 
-// Plain tells of a run in lines: each step that ends, what goes on every ten
+// Plain shows a run in lines: each step that ends, what goes on every ten
 // seconds, and the end.
 type Plain struct {
 	Out   io.Writer

@@ -14,11 +14,11 @@ import (
 )
 
 // timeline draws the night: steps, server starts, hooks, failures, and beneath
-// what the GPUs did; nil where the journal tells of nothing.
+// what the GPUs did; nil where the journal has nothing.
 func (d *drawer) timeline() (*figure, error) {
 	t := curves.TimelineOf(d.run)
 	if len(t.Steps)+len(t.Lives) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
 	var s chart.TimelineSpec

@@ -325,7 +325,7 @@ func (d *drawer) key(front bool) (*figure, error) {
 		s.Hollow = "hollow: not ranked"
 	}
 	if len(s.Series) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
 	f, err := twice("key", size{width: keyChart}, size{width: phoneChart},
@@ -435,7 +435,7 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 	})
 
 	if s.Series == nil {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
 	svg, err := chart.CDF(s)

@@ -30,7 +30,7 @@ func chartsOf(r *results.Result, p *pass) ([]*figure, error) {
 
 func requestsChart(step string, p *pass) (*figure, error) {
 	if len(p.requests) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 	svg, err := chart.Requests(chart.RequestsSpec{
 		Head: chart.Head{ID: "requests-" + step, Title: "Requests of " + step}, Rows: p.requests, Total: p.total,
@@ -45,7 +45,7 @@ func requestsChart(step string, p *pass) (*figure, error) {
 
 func inFlightChart(step string, p *pass) (*figure, error) {
 	if len(p.inFlight) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 	s := chart.InFlightSpec{
 		Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step},
@@ -102,7 +102,7 @@ func devicesChart(step string, p *pass) (*figure, error) {
 	}
 
 	if s.Curves == nil {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
 	svg, err := chart.Timeline(s)

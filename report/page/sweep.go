@@ -46,7 +46,7 @@ func (d *drawer) sweep() ([]*figure, error) {
 func (d *drawer) deciding() (*figure, error) {
 	figure, ok := versus.StandingFigure(d.run)
 	if !ok {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
 	f, err := twice("sweep-"+figure.Name, size{answerChart, 266}, size{phoneChart, 236},

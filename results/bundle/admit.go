@@ -20,7 +20,7 @@ const (
 	freeGrowth = 1 << 30 // that any archive may hold
 )
 
-// admit takes the members of an archive, or says why it is none of ours.
+// admit takes the members of an archive, or says why it is not a bundle.
 func (r *Reader) admit(files []*zip.File, size int64) error {
 	if len(files) > maxMembers {
 		return fmt.Errorf("%d members, more than the %d that a bundle may have", len(files), maxMembers)
@@ -71,7 +71,7 @@ func memberError(f *zip.File) error {
 	return nil
 }
 
-// nameError refuses what is no plain path within a folder, on any system.
+// nameError refuses what is not a plain path within a folder, on any system.
 func nameError(name string) error {
 	switch {
 	case len(name) > maxName:

@@ -1,5 +1,5 @@
 // Package bundle packs a run folder into one file that can be sent to somebody
-// else, reads such a file back, and says what a lone result.json tells of how
+// else, reads such a file back, and says what a lone result.json states about how
 // to run its step again.
 //
 // What goes in: a run folder, or the bytes of a bundle, which may come from

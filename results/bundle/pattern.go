@@ -72,7 +72,7 @@ func patterns() []pattern {
 
 const hidden = secrets.Hidden
 
-// meant is false for values that are no secrets: references, and what is
+// meant is false for values that are not secrets: references, and what is
 // hidden already.
 func meant(value []byte) bool {
 	v := string(bytes.Trim(value, `"'`))

@@ -105,7 +105,7 @@ func (r *Reader) checkManifest() error {
 }
 
 // plannedTwice is the first step that a manifest plans twice; "" if there is none,
-// or the text is no manifest, which others say.
+// or the text is not a manifest, which others say.
 func plannedTwice(text *json.Decoder) string {
 	seen := map[string]bool{}
 	for depth, planned := 0, false; ; {

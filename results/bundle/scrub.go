@@ -22,7 +22,7 @@ type scrubber struct {
 	prose    bool              // names of secrets mean nothing: the text is a prompt
 }
 
-// rewrite replaces a name that is no secret.
+// rewrite replaces a name that is not a secret.
 type rewrite struct {
 	what string
 	hint string

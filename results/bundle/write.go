@@ -79,7 +79,7 @@ type packer struct {
 	index    Index
 }
 
-// list finds what to pack. Links and devices are left out: they are no files
+// list finds what to pack. Links and devices are left out: they are not files
 // of the run.
 func (p *packer) list() error {
 	return filepath.WalkDir(p.dir, func(full string, entry fs.DirEntry, err error) error {
@@ -236,7 +236,7 @@ func (p *packer) finish() error {
 	return p.zip.Close()
 }
 
-// member begins a member. All have one date: that of a file is no fact of the
+// member begins a member. All have one date: that of a file is not a fact of the
 // run. What is compressed already is stored as it is.
 func (p *packer) member(name string) (io.Writer, error) {
 	header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}

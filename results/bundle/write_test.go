@@ -94,7 +94,7 @@ func TestWriteTakesSecretsOut(t *testing.T) {
 	}
 	if log := unpacked(t, data)["lives/01-a/server-0.log.zst"]; !strings.HasSuffix(log,
 		"***\nafter\nhttps://bob:***@host/x\n") {
-		t.Errorf("the log is %q: what is no secret must stay", log)
+		t.Errorf("the log is %q: what is not a secret must stay", log)
 	}
 	for _, want := range []Redaction{
 		{"lives/01-a/server-0.log.zst", "private key", 1},

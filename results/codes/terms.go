@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Term is a word of reports that is no code.
+// Term is a word of reports that is not a code.
 type Term struct {
 	Name    string `json:"term"`
 	Meaning string `json:"meaning"`

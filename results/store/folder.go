@@ -180,7 +180,7 @@ func (f *Folder) WriteJSON(name string, value any) error {
 	return f.WriteFile(name, append(data, '\n'))
 }
 
-// WriteManifest writes manifest.json; a folder without it is no run. It notes
+// WriteManifest writes manifest.json; a folder without it is not a run. It notes
 // the hashes of the scenario and the plan as they lie in the folder by then.
 func (f *Folder) WriteManifest(m results.Manifest) error {
 	m.Format = results.FormatVersion

@@ -8,7 +8,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// history is what the journal tells of one step: its last start and end.
+// history is what the journal says about one step: its last start and end.
 type history struct {
 	started, finished bool
 	attempt           int

@@ -17,11 +17,11 @@ import (
 type JournalLine struct {
 	Number int // from 1
 	Event  results.Event
-	Bad    string // why the line is no event; "": it is one
+	Bad    string // why the line is not an event; "": it is one
 	Raw    string // the text of a bad line
 }
 
-// ReadJournal yields every line of a journal. Lines that are no events (cut by
+// ReadJournal yields every line of a journal. Lines that are not events (cut by
 // a kill, damaged) are values like the others; the error is one of reading,
 // after which nothing follows.
 func ReadJournal(r io.Reader) iter.Seq2[JournalLine, error] {
@@ -43,7 +43,7 @@ func ReadJournal(r io.Reader) iter.Seq2[JournalLine, error] {
 	}
 }
 
-// ReadEvents reads the events of a journal; lines that are none are left out.
+// ReadEvents reads the events of a journal; lines that are not events are left out.
 func ReadEvents(r io.Reader) ([]results.Event, error) {
 	var events []results.Event
 	for line, err := range ReadJournal(r) {
@@ -78,7 +78,7 @@ func parseJournalLine(number int, raw []byte) JournalLine {
 }
 
 // Events reads the journal of a run, or of one of its jobs: none where there is
-// no journal yet. Lines that are no events are left out.
+// no journal yet. Lines that are not events are left out.
 func (f *Folder) Events() ([]results.Event, error) {
 	file, err := OpenPlain(f.Journal())
 	if errors.Is(err, os.ErrNotExist) {

@@ -105,7 +105,7 @@ func TestJournalGoesOnAfterACutLine(t *testing.T) {
 			}
 			after, err := os.ReadFile(path)
 			if err != nil || !bytes.HasPrefix(after, before) {
-				t.Errorf("journal lost bytes: %q is no start of %q (%v)", before, after, err)
+				t.Errorf("journal lost bytes: %q is not a start of %q (%v)", before, after, err)
 			}
 			lines := readLines(t, path)
 			bad := 0

@@ -16,7 +16,7 @@ import (
 
 // jsonLines yields the lines of the file name in folder dir, compressed or
 // plain, as a lineWriter wrote them. A last line that was cut by a kill is left
-// out. A line that is no T is an error value and does not end the sequence; an
+// out. A line that is not a T is an error value and does not end the sequence; an
 // error of reading does. Without the file it yields none. The word says in
 // errors what the lines are.
 func jsonLines[T any](dir, name, word string) iter.Seq2[T, error] {

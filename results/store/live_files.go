@@ -51,7 +51,7 @@ func (f *Folder) RemoveLive() error {
 }
 
 // ReadLive reads what the processes that carry out a run say, the one of the
-// run as a whole first, then those of jobs. None is no error.
+// run as a whole first, then those of jobs. None is not an error.
 func (f *Folder) ReadLive() ([]results.Live, error) {
 	paths := []string{filepath.Join(f.dir, results.LiveName)}
 	paths = append(paths, ofJobs(filepath.Join(f.dir, results.JobsName), results.LiveName)...)

@@ -18,7 +18,7 @@ func TestNewest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filepath.Base(dir) == "20270101-000000-none" {
-			continue // a folder without a manifest is no run
+			continue // a folder without a manifest is not a run
 		}
 		if err := os.WriteFile(filepath.Join(root, dir, results.ManifestName), []byte("{}"), 0o644); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // Read reads the run folder dir. Runs that were killed read like others;
-// folders of a newer format, and folders that are no runs, are errors.
+// folders of a newer format, and folders that are not runs, are errors.
 func Read(dir string) (*results.Run, error) {
 	return readRun(dir, func(*results.Manifest) error { return nil })
 }

@@ -14,7 +14,7 @@ func ReadTelemetry(dir string) iter.Seq2[results.TelemetrySample, error] {
 
 // ReadSamples yields the lines of the file name in folder dir, compressed or
 // plain, as a SampleWriter wrote them. A last line that was cut by a kill is
-// left out. A line that is no sample is an error value and does not end the
+// left out. A line that is not a sample is an error value and does not end the
 // sequence; an error of reading does. A step without the file yields none.
 func ReadSamples[T any](dir, name string) iter.Seq2[T, error] {
 	return jsonLines[T](dir, name, "samples")

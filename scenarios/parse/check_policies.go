@@ -34,7 +34,7 @@ func (p *parser) finishPolicies(n *schema.Node, s *scenarios.Scenario) {
 	}
 }
 
-// entry is the i-th mapping of a list: what is none has been reported, and is
+// entry is the i-th mapping of a list: what is not a mapping has been reported, and is
 // not among the values that were read.
 func entry(list *schema.Node, i int) *schema.Node {
 	for _, it := range list.Items {

@@ -92,7 +92,7 @@ type parser struct {
 	defaults     map[string]string
 	warnings     []string
 	simulating   bool
-	serverBroken bool // the shared block could not be read, so that what it lacks is no error
+	serverBroken bool // the shared block could not be read, so that what it lacks is not an error
 	others       []*schema.BlockInfo
 	literals     map[string]*schema.Node
 }

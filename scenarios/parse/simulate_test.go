@@ -93,7 +93,7 @@ func TestSimulatedServers(t *testing.T) {
 				tc.launcher, tc.args)
 		}
 		if len(s.Problems()) > 0 {
-			t.Errorf("%s: problems %v, want none: nothing of this box is needed", tc.name, s.Problems())
+			t.Errorf("%s: problems %v, want none: nothing of this machine is needed", tc.name, s.Problems())
 		}
 	}
 }
@@ -114,7 +114,7 @@ load:
 	notes := strings.Join(s.SimNotes, "\n")
 	for _, want := range []string{
 		"flash-attn", "2 hooks, 1 checks, 1 notifications",
-		"dataset sharegpt is not on this box", "counted by the simulator", "10 times as fast",
+		"dataset sharegpt is not on this machine", "counted by the simulator", "10 times as fast",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("SimNotes = %q, want %q in them", notes, want)

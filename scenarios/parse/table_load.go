@@ -46,7 +46,7 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 	return []schema.Field[scenarios.Load]{
 		schema.FreeKey("profile", "Named load profile that lies beneath these keys.", schema.Simple(schema.TextShape),
 			ignore),
-		schema.EnumKey("compat", "Follow a version of vLLM's own client to the letter: its prompts, request bodies "+
+		schema.EnumKey("compat", "Match a version of vLLM's own client exactly: its prompts, request bodies "+
 			"and arrival times. Its reading of the figures "+
 			"stands in the results in any case.", compats(), func(l *scenarios.Load) *string { return &l.Compat }).
 			DefaultNote("none: what measures best"),
@@ -62,7 +62,7 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 		schema.DurationKey("duration", "Send nothing after this time, and take the prompts round and round until "+
 			"then; 0 sends each prompt once.",
 			func(l *scenarios.Load) *time.Duration { return &l.Duration }).Or("0"),
-		schema.WholeKey("max-concurrency", "Most requests in flight over all replicas; 0 is no cap.",
+		schema.WholeKey("max-concurrency", "Most requests in flight over all replicas; 0 means no cap.",
 			schema.Between(0, schema.MaxCount),
 			func(l *scenarios.Load) *int { return &l.MaxConcurrency }).Or("0"),
 		schema.NumberKey("request-rate", "Requests a second; inf sends all at once, as max-concurrency lets them.",

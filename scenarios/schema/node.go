@@ -100,7 +100,7 @@ func (n *Node) Without(keys ...string) *Node {
 	return &c
 }
 
-// Scalar reports whether the value is a boolean, a number or a text; null is none.
+// Scalar reports whether the value is a boolean, a number or a text; null is not one.
 func (n *Node) Scalar() bool { return n.Kind == Boolean || n.Kind == Number || n.Kind == Text }
 
 // Measure sets size from the children.

@@ -45,7 +45,7 @@ func Wrong(errs *Collector, key string, n *Node, want Shape) {
 	(&Reader{Errs: errs, Path: []string{key}}).Wrong(n, want)
 }
 
-// entryWrong reports an entry of a list that is no mapping.
+// entryWrong reports an entry of a list that is not a mapping.
 func (r *Reader) entryWrong(n *Node) {
 	r.Failed = true
 	if n.Kind != Broken {
@@ -94,7 +94,7 @@ func (r *Reader) Unknown(b *BlockInfo, p Pair) {
 	}
 }
 
-// farFrom tells whether near is no mere slip of the pen of key.
+// farFrom tells whether near is not merely a misspelled key.
 func farFrom(key, near string) bool { return distance(Kebab(key), near) > 2 }
 
 // Text reads a text or a number, as written, and any scalar of a Loose node. It reports all else and returns false.

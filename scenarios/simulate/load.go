@@ -72,7 +72,7 @@ func replaceDataset(s *scenarios.Scenario, l *scenarios.Load) {
 	}
 
 	l.InputLen, l.OutputLen = like.input, like.output
-	l.Note = fmt.Sprintf("dataset %s is not on this box: random prompts of %d tokens and answers of %d on average "+
+	l.Note = fmt.Sprintf("dataset %s is not on this machine: random prompts of %d tokens and answers of %d on average "+
 		"stand in for it", was.Kind, like.input, like.output)
 	simNote(s, "%s (%s)", l.Note, was.Path)
 }

@@ -34,7 +34,7 @@ func TestDoctorSeesRunsOfTheBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Busy == "" {
-		t.Error("Busy is empty while the box is locked")
+		t.Error("Busy is empty while the machine is locked")
 	}
 	if diff := cmp.Diff([]string{left}, v.Leftovers); diff != "" {
 		t.Errorf("leftovers beside a run that is going on (-want +got):\n%s", diff)

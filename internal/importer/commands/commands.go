@@ -29,7 +29,7 @@ var (
 )
 
 // In reads a command line; ok is false for other text. Sentences that
-// only name a program are none.
+// only name a program do not count.
 func In(text string) (c Command, ok bool) {
 	if !namesProgram(text) {
 		return Command{}, false

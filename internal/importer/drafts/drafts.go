@@ -17,8 +17,8 @@ var draftLine = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System effici
 // of drafting take.
 func IsStageTimes(text string) bool { return strings.Contains(text, "SpecDecodeWorker stage times") }
 
-// In reads the line in which vLLM before V1 tells of speculative
-// decoding; nil: it is none.
+// In reads the line in which vLLM before V1 reports speculative
+// decoding; nil: another line.
 func In(text string) *results.Drafting {
 	if !strings.Contains(text, "Draft acceptance") {
 		return nil

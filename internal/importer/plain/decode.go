@@ -7,7 +7,7 @@ import (
 )
 
 // Decode makes UTF-8 of a file's bytes. Only a byte order mark says that it is
-// UTF-16; bytes that are no UTF-8 become U+FFFD.
+// UTF-16; bytes that are not UTF-8 become U+FFFD.
 func Decode(data []byte) (text []byte, encoding string) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xEF, 0xBB, 0xBF}):

@@ -76,7 +76,7 @@ func CommasIn(values []Value) Commas {
 }
 
 // Plain puts a number into the form of programs: no commas, a point before the
-// fraction. doubtful says that its comma may mean either. What is no number of
+// fraction. doubtful says that its comma may mean either. What is not a number of
 // this kind stays as it is.
 func (c Commas) Plain(text string, whole bool) (plain string, doubtful bool) {
 	text = Cell(text)

@@ -40,7 +40,7 @@ func KeepCopies(i *importer.Imported, sources []importer.Source) {
 }
 
 // WriteRun makes a results folder of the run below root. Its manifest comes last: a
-// folder without one is no run.
+// folder without a manifest is not a run.
 func WriteRun(r importer.Run, root string, sources []importer.Source) (*store.Folder, error) {
 	folder, err := store.Create(root, r.Manifest.Scenario, r.Manifest.Run)
 	if err != nil {
@@ -67,7 +67,7 @@ func WriteRun(r importer.Run, root string, sources []importer.Source) (*store.Fo
 	return folder, folder.WriteManifest(r.Manifest)
 }
 
-// writeSteps writes results and records, and a journal that tells of them.
+// writeSteps writes results and records, and a journal of them.
 func writeSteps(folder *store.Folder, steps []importer.Step) error {
 	journal, err := folder.OpenJournal()
 	if err != nil {

@@ -70,7 +70,7 @@ type Config struct {
 	KVBlocks      int           // 0: what device memory leaves
 	Speed         float64       // 10: ten times faster than the modelled engine; 0: 1
 	Noise         float64       // relative standard deviation of a step's time
-	LifeNoise     float64       // the same of a whole server life's speed, drawn anew for each
+	LifeNoise     float64       // relative standard deviation of the speed of a whole server start, drawn anew for each
 	Decode        float64       // 1.02: all but the arithmetic of prefill is 2 % faster; 0: 1
 	Prefill       float64       // 1.1: the arithmetic of prefill is 10 % faster; 0: 1
 	LoadTime      time.Duration // modelled time to load; divided by Speed

@@ -202,7 +202,7 @@ func identityText(f results.FileIdentity) string {
 type MachineCheck struct {
 	Origin   string        `json:"origin"` // scenario and id of the run
 	Facts    []MachineFact `json:"facts"`
-	Problems []string      `json:"problems"` // what keeps this box from repeating the run
+	Problems []string      `json:"problems"` // what keeps this machine from repeating the run
 	Notes    []string      `json:"notes"`
 }
 
