@@ -310,8 +310,11 @@ var rules = map[string]rule{
 		"internal/usage", "launchers/process", "metrics/versus", "profiles", "results", "results/bundle",
 		"results/store", "scenarios", "scenarios/parse",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"load/agent/remote":      {ours: []string{"load/agent"}, never: append([]string{"net/http"}, noCLI...)},
-	"internal/usage":         {never: pure},
+	"load/agent/remote": {ours: []string{"load/agent"}, never: append([]string{"net/http"}, noCLI...)},
+	"internal/usage":    {never: pure},
+	"internal/offer": {ours: []string{
+		"internal/text", "metrics/catalog", "metrics/versus", "results", "results/store",
+	}, never: noCLI},
 	"internal/text":          {ours: []string{"internal/secrets"}, never: pure},
 	"cmd/bench":              {ours: []string{"*"}},
 	"internal/executable":    {},

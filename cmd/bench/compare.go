@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/offer"
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/differences"
 	"github.com/benchrig/bench/report/export"
@@ -68,8 +70,12 @@ func newCompareCommand(e env) *cobra.Command {
 	}
 
 	completeValues(cmd, "format", "table", "markdown", "json", "benchstat")
+	completeValues(cmd, "figures", catalog.ConditionNames()...)
+	completeValues(cmd, "fail-if", offer.Conditions()...)
+	complete(cmd, "baseline", func(given []string, _ string) []string { return given })
 	f.StringArrayVar(&o.match, "match", nil,
 		"`A=B`: compare the baseline's variant A with B of the other runs; repeatable")
+	complete(cmd, "match", offer.Match)
 	addPriceFlag(cmd, &o.prices)
 	f.StringVar(&o.difference, "smallest-difference", "",
 		"smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")

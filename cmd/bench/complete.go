@@ -1,17 +1,16 @@
 package main
 
 import (
-	"cmp"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/benchrig/bench/internal/offer"
 	"github.com/benchrig/bench/load/vllmcli"
-	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 // scenarioFiles completes the path of a scenario.
@@ -22,26 +21,7 @@ func scenarioFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 // runFolders completes the folder of a run: the newest runs below results/, the
 // word latest, or any other folder.
 func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	const most = 20
-	var found []string
-	for _, scenario := range store.Matching(store.DefaultDir, "*") {
-		for _, dir := range store.Matching(scenario, "*") {
-			found = append(found, store.Matching(dir, results.ManifestName)...)
-		}
-	}
-	if len(found) == 0 {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	slices.SortFunc(found, func(a, b string) int { // their names begin with the time
-		return cmp.Compare(filepath.Base(filepath.Dir(b)), filepath.Base(filepath.Dir(a)))
-	})
-
-	var out []string
-	for _, path := range append([]string{filepath.Join(store.Latest, results.ManifestName)}, found...) {
-		if dir := filepath.Dir(path); strings.HasPrefix(dir, begun) && len(out) < most {
-			out = append(out, dir)
-		}
-	}
+	out := offer.Runs(begun)
 	if len(out) == 0 {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
@@ -49,43 +29,45 @@ func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.She
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
+// complete has the shell offer what begun can become; given are the arguments.
+func complete(cmd *cobra.Command, flag string, offers func(given []string, begun string) []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
+			how := cobra.ShellCompDirectiveNoFileComp
+			found := offers(given, begun)
+			if slices.ContainsFunc(found, func(s string) bool { return strings.ContainsAny(s[len(s)-1:], ".=<>:") }) {
+				how |= cobra.ShellCompDirectiveNoSpace // more follows
+			}
+			return found, how
+		})
+	if err != nil {
+		panic("bug: complete a flag before it is defined: " + err.Error())
+	}
+}
+
 // completeValues has the shell offer the values of a flag, which may be a list
 // separated by commas.
 func completeValues(cmd *cobra.Command, flag string, values ...string) {
-	offer := func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	complete(cmd, flag, func(_ []string, begun string) []string {
 		before := begun[:strings.LastIndex(begun, ",")+1]
 		var out []string
 		for _, value := range values {
 			out = append(out, before+value)
 		}
-		return out, cobra.ShellCompDirectiveNoFileComp
-	}
-	_ = cmd.RegisterFlagCompletionFunc(flag, offer) // the flag was just defined
+		return out
+	})
 }
 
-// completeSteps has the shell offer the steps of the run that the command names.
-func completeSteps(cmd *cobra.Command, flag string) {
-	offer := func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(given) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+// completeSets has the shell offer the keys of scenarios, and the variables of
+// the one that the command names.
+func completeSets(cmd *cobra.Command) {
+	complete(cmd, "set", func(given []string, begun string) []string {
+		var source []byte
+		if len(given) > 0 && strings.HasSuffix(given[0], "ml") { // .yaml, .yml: no bundle
+			source, _ = os.ReadFile(given[0]) // what cannot be read names no variable
 		}
-		dir, err := store.Newest(given[0])
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		run, err := store.Read(dir)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-
-		var ids []string
-		for i := range run.Steps {
-			ids = append(ids, run.Steps[i].Result.Step.ID)
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
-
-	_ = cmd.RegisterFlagCompletionFunc(flag, offer) // the flag was just defined
+		return parse.OfferSets(source, begun)
+	})
 }
 
 // loadFlags completes the flags of bench load, which cobra does not parse, and

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/inside"
+	"github.com/benchrig/bench/internal/offer"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/report"
@@ -68,7 +69,7 @@ func newReportCommand(e env) *cobra.Command {
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON: manifest, steps with their results, problems")
 	cmd.Flags().BoolVar(&o.brief, "brief", false,
 		"print only the verdict, a narrow table, and one line per failure and warning")
-	completeSteps(cmd, "step")
+	complete(cmd, "step", offer.Steps)
 	completeValues(cmd, "table", report.TableNames()...)
 	completeValues(cmd, "format", "terminal", "text", "markdown", "csv", "html")
 	addPriceFlag(cmd, &o.prices)

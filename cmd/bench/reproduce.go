@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/harness/reproduce"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/internal/offer"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/differences"
 	"github.com/benchrig/bench/report/table"
@@ -77,6 +78,8 @@ func newReproduceCommand(e env) *cobra.Command {
 	f.StringVar(&o.spread, "spread", "", "relative standard deviation of server speed per start, such as 1%, if "+
 		"neither side has repeats")
 	completeValues(cmd, "format", "table", "markdown", "json")
+	completeSets(cmd)
+	complete(cmd, "steps", offer.Steps)
 	f.BoolVar(&o.checkOnly, "check-only", false, "only compare this machine with the original one")
 	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps fail")
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if a figure cannot be told or compared")

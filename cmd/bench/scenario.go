@@ -40,6 +40,7 @@ func (o *scenarioOptions) addFlags(cmd *cobra.Command) {
 	fs.StringVar(&o.on, "on", "", "where servers run: here or slurm, in place of the scenario's on:")
 	fs.StringVar(&o.simDevice, "sim-device", "",
 		"with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default: simulate.device, else guessed)")
+	completeSets(cmd)
 	completeValues(cmd, "on", "here", "slurm")
 	completeValues(cmd, "sim-device", scenarios.SimDevices()...)
 }

@@ -24,11 +24,11 @@ above runs; then the newest run is shown. The word latest is the newest run of
 results/, here and in every command that takes a run.
 
 watch only reads, and can be stopped and started at any time. Off a terminal it
-prints a line for each event until the run ends, and returns the exit code of the
-run.
+prints a line for each event until the run ends. If the run has ended when watch
+does, watch returns the exit code of the run; with --once always 0.
 
 With --http it serves the same view as a web page, and metrics for Prometheus
-under /metrics. Any address but loopback requires an access token.`
+under /metrics, until Ctrl-C. Any address but loopback requires an access token.`
 
 type watchOptions struct {
 	plainFlags
@@ -94,7 +94,10 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 		live.Snapshot(e.stdout, view, hasUnicode(e.Lookup))
 		return nil
 	case o.http != "":
-		return web.Serve(ctx, e.Stderr, o.http, o.token, follower)
+		if err := web.Serve(ctx, e.Stderr, o.http, o.token, follower); err != nil {
+			return err
+		}
+		return codeAtEnd(follower)
 	case e.screen != nil:
 		return showRun(ctx, e, follower)
 	}
@@ -114,20 +117,18 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 		return fmt.Errorf("show run: %w", err)
 	}
 
-	view, err := follower.View()
-	if err != nil {
-		return err
-	}
-	if over(view) {
-		return codeOf(view)
-	}
-
-	return nil // the run goes on
+	return codeAtEnd(follower)
 }
 
-// over reports whether nothing more will come of a run by itself.
-func over(v live.View) bool {
-	return v.State == live.RunEnded || v.State == live.RunStopped || v.State == live.RunDead
+// codeAtEnd is the exit code of a run that has ended when the user leaves; nil
+// while it goes on.
+func codeAtEnd(follower *live.Follower) error {
+	view, err := follower.View()
+	if err != nil || view.State != live.RunEnded && view.State != live.RunStopped && view.State != live.RunDead {
+		return err
+	}
+
+	return codeOf(view)
 }
 
 // printRun prints a run in lines until it ends.
