@@ -48,22 +48,45 @@ func imageKeys(key string) []string {
 	return out
 }
 
-// checkDataset checks the dataset's keys, and the load's, against its kind.
-func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
-	kind := kindNamed(l.Dataset.Kind)
-	p.checkLength(n, "input-len", kind.input, kind.name)
-	p.checkLength(n, "output-len", kind.output, kind.name)
-	if kind.name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
-		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
+// forbidForeign reports keys that a kind of dataset does not know, whatever else
+// is wrong.
+func (p *parser) forbidForeign(n, data *schema.Node, kind datasetKind) {
+	for _, of := range lengthsOf(kind) {
+		if of.use == never {
+			p.forbid(n, "dataset "+kind.name+" has lengths of its own", of.key)
+		}
 	}
 
-	p.checkPrefixes(data, l)
 	for _, f := range shapeFields() {
 		if !slices.Contains(kind.keys, f.Key) {
 			p.forbid(data, "this is for dataset "+usersOf(f.Key), f.Key)
 		}
 	}
+}
 
+// lengthUse is what a kind of dataset makes of a key for lengths.
+type lengthUse struct {
+	key string
+	use use
+}
+
+func lengthsOf(kind datasetKind) []lengthUse {
+	return []lengthUse{{"input-len", kind.input}, {"output-len", kind.output}}
+}
+
+// checkDataset checks the dataset's values, and the load's, against its kind.
+func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
+	kind := kindNamed(l.Dataset.Kind)
+	for _, of := range lengthsOf(kind) {
+		if of.use == must && !n.Has(of.key) {
+			p.errs.Add(n.Pos, "load.%s is missing: dataset %s needs it", of.key, kind.name)
+		}
+	}
+	if kind.name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
+		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
+	}
+
+	p.checkPrefixes(data, l)
 	p.checkDatasetPaths(data, l, s)
 	p.checkTokens(data, l)
 	if l.Compat != "" && !slices.Contains([]string{
@@ -99,15 +122,6 @@ func (p *parser) checkPrefixes(data *schema.Node, l *scenarios.Load) {
 
 // defaultPrefixes are those of dataset prefix_repetition.
 const defaultPrefixes = 10
-
-func (p *parser) checkLength(n *schema.Node, key string, of use, kind string) {
-	switch {
-	case of == must && !n.Has(key):
-		p.errs.Add(n.Pos, "load.%s is missing: dataset %s needs it", key, kind)
-	case of == never:
-		p.forbid(n, "dataset "+kind+" has lengths of its own", key)
-	}
-}
 
 func (p *parser) checkDatasetPaths(data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
 	kind := kindNamed(l.Dataset.Kind)

@@ -39,6 +39,9 @@ func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[stri
 	if !replays(l) {
 		delete(defaults, "replay-speed")
 	}
+	if kind := data.Get("kind"); valid || kind == nil || kind.Text == l.Dataset.Kind {
+		p.forbidForeign(n, data, kindNamed(l.Dataset.Kind))
+	}
 	if !valid {
 		return
 	}

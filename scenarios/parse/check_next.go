@@ -40,6 +40,7 @@ func (p *parser) searchedLoad(load *schema.Node, s *scenarios.Scenario) *schema.
 				metric)
 		}
 	}
+	p.expandSweep(load) // says what is wrong within a sweep, for those who drop the search instead
 	out := load.Without("sweep", metric, "ramp")
 	value := &schema.Node{
 		Kind: schema.Number, Text: strconv.FormatFloat(s.Search.Typical(), 'f', -1, 64),
