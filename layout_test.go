@@ -151,7 +151,7 @@ var rules = map[string]rule{
 		never: append([]string{"net/http"}, noCLI...),
 	},
 	"load": {
-		ours:  []string{"load/spec", "load/dialect", "load/wire", "results"},
+		ours:  []string{"load/spec", "load/dialect", "load/wire", "results", "internal/proc"},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
 	"load/spec": {never: append([]string{"os"}, noSystem...)},
@@ -160,7 +160,7 @@ var rules = map[string]rule{
 		never: append([]string{"os", "time"}, noSystem...),
 	},
 	"load/wire": {
-		ours:  []string{"load/spec", "results"},
+		ours:  []string{"load/spec", "results", "internal/proc"},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
 	"load/agent": {

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/internal/awake"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -398,12 +399,24 @@ func (n *run) closeAttempt(result *results.Result, retry bool) error {
 func (n *run) conclude(ctx context.Context, planned plan.Life, a attempt, result *results.Result) ([]attempt, error) {
 	why := result.Failure
 	if result.Verdict != results.Failed {
-		why = n.monitor.MustRepeat(result)
+		why = n.repeatReason(result)
 	}
 	if why != nil && n.mayRetry(ctx, planned.VariantIndex, a.failed, why.Class) {
 		return []attempt{a.again(*why)}, n.closeAttempt(result, true)
 	}
 	return nil, n.finish(planned, result)
+}
+
+// repeatReason says why a measured step should be measured again at once; nil if it
+// stands as it is.
+func (n *run) repeatReason(result *results.Result) *results.Failure {
+	if why := n.monitor.MustRepeat(result); why != nil || result.Verdict == results.Failed {
+		return why
+	}
+	if w := metrics.Starved(result); w != nil {
+		return results.Failf(results.FailStarved, "%s", w.Message)
+	}
+	return nil
 }
 
 // leaveOut records steps that are not run, with the reason.

@@ -99,7 +99,7 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []step.Server, a attempt,
 	result *results.Result,
 ) *results.Failure {
-	why := m.monitor.MustRepeat(result)
+	why := m.repeatReason(result)
 	if why == nil || anyDead(servers) || !m.mayRetry(ctx, planned.VariantIndex, a.failed, why.Class) {
 		return nil
 	}

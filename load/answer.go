@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,11 @@ type answer struct {
 
 	budget *wire.Budget // of all answers of the pass
 	taken  int          // bytes of the budget
+
+	arrivals wire.Arrivals // what the body knows beyond its stamps; nil: nothing
+	unknown  bool          // it did not know of a chunk
+	earlier  time.Duration // the latest stamp before that of the last chunk
+	late     []float64     // seconds by which chunks may have arrived earlier; nil: none
 
 	asked   int           // tokens; 0: not known
 	tokenAt time.Duration // of the latest token chunk; below 0: none yet
@@ -105,6 +111,7 @@ func (p *answerPool) put(a *answer) {
 // begin makes body the stream to read, by way of lent if that is not nil. w is
 // shown what is read.
 func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent *wire.Scratch) {
+	a.arrivals, _ = body.(wire.Arrivals)
 	a.events.Lines = api.Lines
 	a.events.Reset(a.compat.tap(body, a, api))
 	a.events.Watch, a.events.Budget = w, a.budget
@@ -191,6 +198,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 		return false
 	}
 	a.chunkS = append(a.chunkS, at.Seconds())
+	a.noteLate(at)
 	kind := a.kind(c)
 	a.kinds = append(a.kinds, byte(kind))
 	if dialect.IsToken(kind) {
@@ -208,6 +216,41 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	a.keep(c)
 	a.done = a.done || c.Last
 	return !c.Last
+}
+
+// noteLate notes by how much the chunk that was just stored, and the one before
+// it, may have arrived earlier than their stamp. Of chunks with one stamp only the
+// last surely arrived then, and it only by the kernel's stamp.
+func (a *answer) noteLate(at time.Duration) {
+	if a.arrivals == nil {
+		return
+	}
+
+	k, n := a.arrivals.Arrival(), len(a.chunkS)
+	a.unknown = a.unknown || !k.Known
+	shared := n > 1 && a.chunkS[n-2] == a.chunkS[n-1]
+	if n > 1 && !shared {
+		a.earlier = time.Duration(a.chunkS[n-2] * float64(time.Second))
+	}
+
+	least := max(k.NotBefore, a.earlier)
+	if shared {
+		a.setLate(n-2, at-least)
+	}
+	if !k.Exact {
+		a.setLate(n-1, at-least)
+	}
+}
+
+// setLate sets the entry of chunk i.
+func (a *answer) setLate(i int, by time.Duration) {
+	if by <= 0 {
+		return
+	}
+	for len(a.late) <= i {
+		a.late = append(a.late, make([]float64, max(len(a.chunkS), cap(a.chunkS)/2)-len(a.late))...)
+	}
+	a.late[i] = by.Seconds()
 }
 
 // Limits of one answer, so that memory is bounded whatever a server sends. They
@@ -408,6 +451,9 @@ func (a *answer) tokens() int {
 // fill puts what the stream carried into r.
 func (a *answer) fill(r *results.Record, keepText bool) {
 	r.ChunkS, r.ChunkKinds = a.chunkS, string(a.kinds)
+	if n := len(a.chunkS); len(a.late) > 0 {
+		r.ChunkLateS = slices.Grow(a.late, max(n-len(a.late), 0))[:n]
+	}
 	r.FinishReason = a.finish
 	if a.doneAt > 0 {
 		r.DoneS = new(a.doneAt.Seconds())

@@ -146,6 +146,14 @@ func (r *resumed) ReadStamped(p []byte) (int, time.Duration, error) {
 	return r.src.ReadStamped(p)
 }
 
+// Arrival implements wire.Arrivals.
+func (r *resumed) Arrival() wire.Arrival {
+	if k, ok := r.src.(wire.Arrivals); ok {
+		return k.Arrival()
+	}
+	return wire.Arrival{}
+}
+
 // finish completes the record; cause is why the request was ended, if bench ended
 // it.
 func (x *intake) finish(cause error) {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -16,12 +17,13 @@ import (
 type selfUse struct {
 	cpu     time.Duration // user and system; below 0: unknown
 	gcPause time.Duration
+	machine proc.Contention // of the whole machine, since it started
 }
 
 func readSelf() selfUse {
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
-	use := selfUse{cpu: -1, gcPause: gc.PauseTotal}
+	use := selfUse{cpu: -1, gcPause: gc.PauseTotal, machine: proc.System.Contention()}
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
 		use.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
@@ -35,6 +37,8 @@ func describe(r *results.ClientReport, before, after selfUse, late []float64) {
 		r.CPUSeconds = new((after.cpu - before.cpu).Seconds())
 	}
 	r.GCPauseS = new((after.gcPause - before.gcPause).Seconds())
+	r.StealS = between(before.machine.Steal, after.machine.Steal)
+	r.CPUPressureS = between(before.machine.Pressure, after.machine.Pressure)
 	r.CPUs = runtime.GOMAXPROCS(0)
 	if len(late) == 0 {
 		return
@@ -42,6 +46,14 @@ func describe(r *results.ClientReport, before, after selfUse, late []float64) {
 	slices.Sort(late)
 	p50, p99, most := quantile(late, 0.5), quantile(late, 0.99), late[len(late)-1]
 	r.LateP50S, r.LateP99S, r.LateMaxS = &p50, &p99, &most
+}
+
+// between is by how many seconds a counter rose; nil: it is not known.
+func between(before, after *time.Duration) *float64 {
+	if before == nil || after == nil || *after < *before {
+		return nil
+	}
+	return new((*after - *before).Seconds())
 }
 
 // quantile interpolates linearly between the two nearest of the sorted values.

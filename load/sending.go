@@ -60,6 +60,9 @@ func (s *sending) Wait() finished {
 		p.noAnswer(r, err, cause)
 	} else {
 		s.intake.finish(cause)
+		if at := s.out.Written(); at > 0 && s.answer.arrivals != nil && !s.answer.unknown {
+			r.WrittenS = new(at.Seconds())
+		}
 		p.count.shared.Add(s.answer.shared)
 		f.content = string(s.answer.content)
 		if p.countsLater(r) {

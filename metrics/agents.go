@@ -33,20 +33,20 @@ func warnAgentClock(e Evidence) *results.Warning {
 
 // sender is who sent requests: the client, or one of its agents.
 type sender struct {
-	name     string // as the subject of a sentence
-	lag, cpu *float64
-	cpus     int
+	name string // as the subject of a sentence
+	cpu  *float64
+	cpus int
 }
 
-// senders are the agents, each of which can be the limit while the others idle,
+// senders are the agents, each of which can be busy while the others idle,
 // or the client itself.
 func senders(c *results.ClientReport) []sender {
 	if len(c.Agents) == 0 {
-		return []sender{{"it", c.LagP99S, c.CPUSeconds, c.CPUs}}
+		return []sender{{"the client", c.CPUSeconds, c.CPUs}}
 	}
 	var all []sender
 	for _, a := range c.Agents {
-		all = append(all, sender{"agent " + a.Name, a.LagP99S, a.CPUSeconds, a.CPUs})
+		all = append(all, sender{"agent " + a.Name, a.CPUSeconds, a.CPUs})
 	}
 	return all
 }

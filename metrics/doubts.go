@@ -7,43 +7,138 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// warnClientLimit is the verdict that the client, or an agent of it, was the
-// limit: it read late what had arrived, or used up its cores.
+// warnClientLimit names the figures that the client can have moved by as much as
+// matters.
 func warnClientLimit(e Evidence) *results.Warning {
+	b := e.Figures.ClientAtMost
+	if b == nil {
+		return nil
+	}
+
+	f := e.Figures
+	moved := movedFigures("TTFT", f.TTFT, b.TTFT)
+	moved = append(moved, movedFigures("TPOT", f.TPOT, b.TPOT)...)
+	moved = append(moved, movedFigures("ITL", f.ICL, b.ICL)...)
+	moved = append(moved, movedFigures("E2EL", f.E2EL, b.E2EL)...)
+	if e.Asked.RequestRate != nil {
+		moved = append(moved, movedFigures("TTFT from the intended send", f.TTFTFromIntended, b.TTFTFromIntended)...)
+	}
+	if share := b.ThroughputShare; share != nil && *share >= movedShare && *b.TurnaroundS >= movedTurnaroundS {
+		moved = append(moved, fmt.Sprintf("throughput by %.1f %%, as requests were sent %.1f ms late on average",
+			100**share, 1000**b.TurnaroundS))
+	}
+	if moved == nil {
+		return nil
+	}
+
+	const most = 4
+	rest := ""
+	if n := len(moved) - most; n > 0 {
+		moved, rest = moved[:most], fmt.Sprintf(", and %d more", n)
+	}
+	return Warnf(results.WarnClientLimit, "the client may have moved %s%s", strings.Join(moved, "; "), rest)
+}
+
+// movedFigures words the figures of a latency that the bound reaches.
+func movedFigures(name string, d results.Dist, b results.DistBound) []string {
+	var moved []string
+	note := func(what string, value *float64, f results.FigureBound) {
+		if value != nil && reaches(*value, f) {
+			moved = append(moved, fmt.Sprintf("%s %s (%.2f ms) by up to %.2f ms", what, name, 1000**value, 1000**f.AtMostS))
+		}
+	}
+	note("mean", d.Mean, b.Mean)
+	note("median", d.Median, b.Median)
+	for i, p := range b.Percentiles {
+		if p.P != 50 && i < len(d.Percentiles) {
+			note(fmt.Sprintf("p%g", p.P), d.Percentiles[i].Value, p.FigureBound)
+		}
+	}
+	return moved
+}
+
+// reaches reports whether a bound matters for a figure: it is as large as the
+// figure's own interval and as 2 % of it. A figure without an interval has too few samples
+// to say anything, and is marked so.
+func reaches(value float64, f results.FigureBound) bool {
+	return f.AtMostS != nil && f.IntervalS != nil &&
+		*f.AtMostS >= max(movedShare*value, *f.IntervalS, movedLeastS)
+}
+
+// warnClientBusy says that the client, or an agent of it, used up its cores. Its
+// figures may be right all the same: the bounds say so.
+func warnClientBusy(e Evidence) *results.Warning {
 	if e.Client == nil {
 		return nil
 	}
 
 	var reasons []string
-	limit := lagLimit(e)
 	for _, s := range senders(e.Client) {
-		if s.lag != nil && *s.lag > limit {
-			reasons = append(reasons, fmt.Sprintf("%s read bytes %.1f ms after they arrived (p99; "+
-				"%.1f ms is the limit)", s.name, *s.lag*1000, limit*1000))
-		}
 		if all := e.Client.DurationS * float64(s.cpus); s.cpu != nil && all > 0 && *s.cpu > busyShare*all {
 			reasons = append(reasons, fmt.Sprintf("%s used %.0f %% of %s", s.name, 100**s.cpu/all, cores(s.cpus)))
 		}
 	}
-
 	if reasons == nil {
 		return nil
 	}
-
-	return Warnf(results.WarnClientLimit, "the client was the limit: %s", strings.Join(reasons, ", and "))
+	return Warnf(results.WarnClientBusy, "%s: on the server's own machine they are taken from the server",
+		strings.Join(reasons, ", and "))
 }
 
-// lagLimit is the lag that the figures can bear: with the kernel's stamps it
-// is in no time, as long as chunks are read one by one.
-func lagLimit(e Evidence) float64 {
-	least, share := lagS, lagOfGap
-	if e.Client.Stamps == "kernel" {
-		least, share = kernelLagS, kernelLagOfGap
+// warnClientStarved says that threads that read had no core for longer than the
+// shortest interval of interest.
+func warnClientStarved(e Evidence) *results.Warning {
+	if e.Client == nil || e.Client.StarvedMaxS == nil {
+		return nil
 	}
-	if gap := e.Figures.ICL.Median; gap != nil {
-		return max(least, share**gap)
+	shortest, name := ShortestInterval(&e.Figures)
+	if *e.Client.StarvedMaxS <= shortest {
+		return nil
 	}
-	return least
+
+	rest := ""
+	if s := e.Client.CPUPressureS; s != nil && e.Client.DurationS > 0 {
+		rest += fmt.Sprintf("; some task of the machine waited for a core for %.0f %% of the pass",
+			min(100**s/e.Client.DurationS, 100))
+	}
+	if s := e.Client.StealS; s != nil && *s > 0 {
+		rest += fmt.Sprintf("; the hypervisor took %.2f s", *s)
+	}
+	return Warnf(results.WarnClientStarved, "threads of the client that read were ready and had no core for up to "+
+		"%.1f ms, longer than the %s of %.1f ms%s", *e.Client.StarvedMaxS*1000, name, shortest*1000, rest)
+}
+
+// ShortestInterval is the shortest time, in seconds, that the figures of a pass are
+// about: the median gap between chunks, but at least what makes a bound matter,
+// or where there are no gaps the median time to the first token, or of a request.
+func ShortestInterval(f *results.Figures) (seconds float64, name string) {
+	for _, d := range []struct {
+		name string
+		dist results.Dist
+	}{{"median gap between chunks", f.ICL}, {"median TTFT", f.TTFT}, {"median E2EL", f.E2EL}} {
+		if m := d.dist.Median; m != nil && *m >= movedLeastS {
+			return *m, d.name
+		}
+	}
+	return movedLeastS, "shortest time that is of interest"
+}
+
+// Starved reports whether a step is suspect because its client had no core: one
+// more pass may find it with one.
+func Starved(r *results.Result) *results.Warning {
+	var limited, starved *results.Warning
+	for i := range r.Warnings {
+		switch w := &r.Warnings[i]; w.Code {
+		case results.WarnClientLimit:
+			limited = w
+		case results.WarnClientStarved:
+			starved = w
+		}
+	}
+	if limited == nil {
+		return nil
+	}
+	return starved
 }
 
 func cores(n int) string {

@@ -13,6 +13,8 @@ import (
 //	sent=S intended=S end=S   seconds; intended defaults to sent, end to the last chunk
 //	t0.5                      a chunk of that kind (results.ChunkKind) at 0.5 s
 //	in=N local=N out=N text=N asked=N cached=N replica=N
+//	t0.5<0.1                  the same, which may have arrived up to 0.1 s earlier
+//	written=S                 the kernel had the request at S seconds
 //	done=S                    [DONE] at S seconds
 //	src=usage fin=stop fail=CLASS
 func parseRecords(t *testing.T, text string) []results.Record {
@@ -28,7 +30,12 @@ func parseRecords(t *testing.T, text string) []results.Record {
 			name, value, found := strings.Cut(word, "=")
 			if !found {
 				r.ChunkKinds += word[:1]
-				r.ChunkS = append(r.ChunkS, parseFloat(t, word[1:]))
+				at, late, isLate := strings.Cut(word[1:], "<")
+				r.ChunkS = append(r.ChunkS, parseFloat(t, at))
+				if isLate {
+					r.ChunkLateS = append(r.ChunkLateS, make([]float64, len(r.ChunkS)-len(r.ChunkLateS))...)
+					r.ChunkLateS[len(r.ChunkS)-1] = parseFloat(t, late)
+				}
 				r.EndS = r.ChunkS[len(r.ChunkS)-1]
 				continue
 			}
@@ -50,6 +57,8 @@ func setField(t *testing.T, r *results.Record, name, value string) {
 		r.SentS = new(parseFloat(t, value))
 	case "intended":
 		r.IntendedS = parseFloat(t, value)
+	case "written":
+		r.WrittenS = new(parseFloat(t, value))
 	case "end":
 		r.EndS = parseFloat(t, value)
 	case "done":

@@ -24,6 +24,7 @@ func IsToken(kind results.ChunkKind) bool {
 type Observation struct {
 	*results.Record
 	TokenS  []float64        // arrival of each token chunk
+	LateS   []float64        // by how much each may have arrived earlier; null: none did
 	Failure *results.Failure // null: the request succeeded
 }
 
@@ -39,6 +40,9 @@ func Observe(r *results.Record, token func(results.ChunkKind) bool) Observation 
 				o.TokenS = make([]float64, 0, len(r.ChunkS)-i)
 			}
 			o.TokenS = append(o.TokenS, r.ChunkS[i])
+			if i < len(r.ChunkLateS) {
+				o.LateS = append(o.LateS, r.ChunkLateS[i])
+			}
 		}
 	}
 

@@ -52,6 +52,7 @@ func Summarize(records []results.Record, p Params) results.Figures {
 	f.ChunkSizes, f.Lengths = chunkSizes(good), outputLengths(good)
 	f.Series, f.Prompts = seriesOf(good), promptBuckets(good, p.percentiles())
 	f.Steady, f.Answers = steadyState(all, p), answersOf(all, f.Asked, p.Temperature)
+	f.ClientAtMost = clientAtMost(all, good, &f, p)
 	return f
 }
 
@@ -206,7 +207,7 @@ func PerReplica(records []results.Record, replicas int, p Params) []results.Repl
 		own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Replica != i })
 		p.Asked = len(own)
 		f := Summarize(own, p)
-		f.Series, f.Answers, f.Steady = nil, nil, nil // of the whole only
+		f.Series, f.Answers, f.Steady, f.ClientAtMost = nil, nil, nil, nil // of the whole only
 		all[i] = results.ReplicaFigures{Replica: i, Figures: f}
 	}
 	return all

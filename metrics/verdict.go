@@ -52,10 +52,12 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 // for a percentile, several tokens a chunk, a warm cache.
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
-	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput, results.WarnClientLate,
+	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput,
 		results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
 		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused, results.WarnReplaced:
 		return true
+	case results.WarnClientLate:
+		return e.Figures.ClientAtMost == nil // else the bounds say what it did to the figures
 	case results.WarnShortOutput:
 		return e.Asked.IgnoreEOS // else the answers' own ends are the work asked for
 	case results.WarnPrefixCache:

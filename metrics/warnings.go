@@ -29,10 +29,9 @@ const (
 	specialTokens     = 2     // that a server may add to a plain prompt
 	reachedRateShare  = 0.95  // of the send rate that the schedule meant
 	enoughForRateTest = 10    // sends
-	lagS              = 0.002 // p99 of the arrival of bytes to our reading them, where our reading is what is stamped
-	lagOfGap          = 0.05  // the same as a share of the median chunk gap, if that is more
-	kernelLagS        = 0.005 // as lagS where the kernel stamps the arrival: the lag delays the next send
-	kernelLagOfGap    = 0.5   // as lagOfGap: chunks that are read together have one stamp
+	movedShare        = 0.02  // of a figure, that the client may have moved it by
+	movedLeastS       = 0.001 // s; opening a connection takes as much on any machine that is busy
+	movedTurnaroundS  = 0.005 // s from the end of a request to the send of the next, on average
 	busyShare         = 0.9   // of the cores that the client may use
 	burstShare        = 0.5   // of the chunk gaps that are too short for a model
 	enoughForBursts   = 20    // chunk gaps
@@ -48,8 +47,8 @@ func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
 		warnInterrupted, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
-		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnHiddenTokens,
-		warnBuffered, warnAnswers, warnFewSamples,
+		warnCached, warnClientLate, warnClientLimit, warnClientBusy, warnClientStarved, warnAgentClock, warnRate,
+		warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {
 			all = append(all, *w)

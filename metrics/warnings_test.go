@@ -119,6 +119,12 @@ func TestWarnings(t *testing.T) {
 			"client-late: up to 50.1 ms later", results.Suspect,
 		},
 		{
+			"late client that knows its bounds", "sent=0 written=0 t1 out=1",
+			results.Asked{},
+			&results.ClientReport{LateP99S: new(0.0501)},
+			"client-late: up to 50.1 ms later", results.OK,
+		},
+		{
 			"punctual client", "sent=0 t1 out=1",
 			results.Asked{},
 			&results.ClientReport{LateP99S: new(0.01)},
@@ -243,7 +249,8 @@ func TestVerdictHeedsWarningsOfOthers(t *testing.T) {
 	for code, want := range map[results.WarningCode]results.Verdict{
 		results.WarnCounters: results.Suspect, results.WarnForeignGPUUser: results.Suspect,
 		results.WarnClientLimit: results.Suspect,
-		results.WarnBuffered:    results.OK, results.WarnAnswers: results.OK,
+		results.WarnClientBusy:  results.OK, results.WarnClientStarved: results.OK,
+		results.WarnBuffered: results.OK, results.WarnAnswers: results.OK,
 		results.WarnSimulated: results.OK, results.WarnRetried: results.OK, results.WarnUnclean: results.OK,
 		results.WarnFewSamples: results.OK,
 	} {

@@ -17,7 +17,7 @@ import (
 // that should be the same, and about the starts of servers.
 func notes(run *results.Run) []string {
 	return slices.Concat(versus.EqualOutputs(run.Steps), readingNotes(run), answerNotes(run), startNotes(run),
-		jobNotes(run))
+		jobNotes(run), clientNotes(run))
 }
 
 // jobNotes say which nodes of a cluster got no more jobs of the run, and how jobs

@@ -17,6 +17,10 @@ type AgentReport struct {
 	GCPauseS     *float64 `json:"gc_pause_s"`
 	LateP99S     *float64 `json:"late_p99_s"`
 	LagP99S      *float64 `json:"lag_p99_s"`
+	// as ClientReport has them
+	StarvedMaxS  *float64 `json:"starved_max_s,omitempty"`
+	StealS       *float64 `json:"steal_s,omitempty"`
+	CPUPressureS *float64 `json:"cpu_pressure_s,omitempty"`
 
 	Calibration *Calibration `json:"calibration"` // of its host; null: "bench calibrate" was not run there
 }

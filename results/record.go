@@ -15,14 +15,20 @@ type Record struct {
 
 	IntendedS float64  `json:"intended_s"` // when the arrival process wanted it sent
 	SentS     *float64 `json:"sent_s"`     // just before the request was written; null: never sent
-	HeaderS   *float64 `json:"header_s"`   // response header received; null: none came
-	DoneS     *float64 `json:"done_s"`     // the [DONE] event; null: none came
-	EndS      float64  `json:"end_s"`      // end of the stream, or the moment of failure
+	// the kernel had the request's last byte, connecting included; null: not known, as of older versions. Then
+	// nothing is known of chunk_late_s either
+	WrittenS *float64 `json:"written_s,omitempty"`
+	HeaderS  *float64 `json:"header_s"` // response header received; null: none came
+	DoneS    *float64 `json:"done_s"`   // the [DONE] event; null: none came
+	EndS     float64  `json:"end_s"`    // end of the stream, or the moment of failure
 
 	// ChunkS and ChunkKinds run in parallel: one entry for each data event of
 	// the stream, in order of arrival.
 	ChunkS     []float64 `json:"chunk_s"`
 	ChunkKinds string    `json:"chunk_kinds"` // one ChunkKind byte per chunk
+	// how much earlier than chunk_s each may have arrived: chunks that were read together share the stamp of the
+	// last, and without the kernel's stamps the moment of the read stands for it. Left out: no chunk
+	ChunkLateS []float64 `json:"chunk_late_s,omitempty"`
 
 	AskedOutputTokens  int        `json:"asked_output_tokens"` // max_tokens sent; 0: none sent
 	LocalInputTokens   *int       `json:"local_input_tokens"`  // the prompt's length as the dataset knows it
@@ -102,7 +108,14 @@ type ClientReport struct {
 	SharedReads int64 `json:"shared_reads,omitempty"`
 	// largest step of the wall clock against the monotonic one during the pass
 	ClockStepS *float64 `json:"clock_step_s"`
-	GCPauseS   *float64 `json:"gc_pause_s"` // sum of stop-the-world pauses during the pass
+	// for how long a thread that reads was ready to run and had no core: between two looks, 10 ms or one wait
+	// apart, and in all, of the thread that waited most; null: not known
+	StarvedMaxS *float64 `json:"starved_max_s,omitempty"`
+	StarvedS    *float64 `json:"starved_s,omitempty"`
+	// of the whole machine during the pass; null: it does not tell
+	StealS       *float64 `json:"steal_s,omitempty"`        // taken by the hypervisor, sum over CPUs
+	CPUPressureS *float64 `json:"cpu_pressure_s,omitempty"` // in which some task waited for a core
+	GCPauseS     *float64 `json:"gc_pause_s"`               // sum of stop-the-world pauses during the pass
 
 	Agents []AgentReport `json:"agents,omitempty"` // none: the client ran in bench itself
 

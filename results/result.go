@@ -127,6 +127,9 @@ type Figures struct {
 	Failures       map[FailureClass]int `json:"failures"`
 	FailureSamples []string             `json:"failure_samples"` // first messages, at most 5, distinct
 	TokenSources   map[TokenCount]int   `json:"token_sources"`
+
+	// how far the client can have moved the figures; null: not known, as of imported and of older results
+	ClientAtMost *ClientBound `json:"client_at_most,omitempty"`
 }
 
 // ReplicaFigures are the figures of one server of a replicated variant, over

@@ -72,6 +72,8 @@ const (
 	FailInternal FailureClass = "internal"    // a bug of ours
 	// repeated because of throttling, another power limit or others on our GPUs
 	FailDisturbed FailureClass = "disturbed"
+	// repeated because the load client had no core for too long
+	FailStarved FailureClass = "client-starved"
 	// no token of any request for the stall limit, whatever the server's health says
 	FailNoProgress FailureClass = "no-progress"
 	// its counters went backwards: it is not the server that the pass began with
@@ -164,8 +166,11 @@ const (
 	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
-	WarnClientLimit    WarningCode = "client-limit" // the client was too busy to see what the server did
-	WarnSharedNode     WarningCode = "shared-node"  // other jobs of the cluster ran on the node
+	WarnClientLimit    WarningCode = "client-limit" // the client may have moved a figure by as much as matters
+	WarnClientBusy     WarningCode = "client-busy"  // the client used up its cores
+	// threads of the client had no core for longer than the shortest interval that the figures are about
+	WarnClientStarved WarningCode = "client-starved"
+	WarnSharedNode    WarningCode = "shared-node" // other jobs of the cluster ran on the node
 	// clocks of load agents are known too little for the latencies seen
 	WarnAgentClock WarningCode = "agent-clock"
 	WarnBuffered   WarningCode = "buffered" // chunks arrive in bursts: something between holds them back

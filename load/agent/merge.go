@@ -68,6 +68,10 @@ func (r *distributedRun) report(ctx context.Context, zero time.Time) results.Cli
 			p.report.LateP99S), worst(out.LateMaxS, p.report.LateMaxS)
 		out.LagP50S, out.LagP99S, out.LagMaxS = worst(out.LagP50S, p.report.LagP50S), worst(out.LagP99S,
 			p.report.LagP99S), worst(out.LagMaxS, p.report.LagMaxS)
+		out.StarvedMaxS = worst(out.StarvedMaxS, p.report.StarvedMaxS)
+		out.StarvedS = worst(out.StarvedS, p.report.StarvedS)
+		out.StealS = worst(out.StealS, p.report.StealS)
+		out.CPUPressureS = worst(out.CPUPressureS, p.report.CPUPressureS)
 		out.ClockStepS = worst(out.ClockStepS, p.report.ClockStepS)
 		out.CPUs += p.report.CPUs
 		out.ConnectionsNo += p.report.ConnectionsNo
@@ -136,6 +140,7 @@ func (p *part) describe() results.AgentReport {
 	}
 	if p.report != nil {
 		out.CPUSeconds, out.CPUs, out.GCPauseS = p.report.CPUSeconds, p.report.CPUs, p.report.GCPauseS
+		out.StarvedMaxS, out.StealS, out.CPUPressureS = p.report.StarvedMaxS, p.report.StealS, p.report.CPUPressureS
 		out.LateP99S, out.LagP99S, out.Calibration = p.report.LateP99S, p.report.LagP99S, p.report.Calibration
 	}
 	return out

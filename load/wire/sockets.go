@@ -213,4 +213,7 @@ func (t *socketTransport) Close(r *results.ClientReport) {
 	t.loops.close()
 	r.Transport, r.ConnectionsNo = spec.TransportSockets, int(t.opened.Load())
 	t.stamps.describe(r)
+	if s := t.loops.starved; s.Known {
+		r.StarvedMaxS, r.StarvedS = new(s.Most.Seconds()), new(s.Total.Seconds())
+	}
 }

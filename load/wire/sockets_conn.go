@@ -37,6 +37,11 @@ type socketConn struct {
 	thorough bool  // a short read does not tell that nothing is left
 	failed   error // ends all reading
 	canceled atomic.Bool
+
+	emptied time.Time // when nothing was left to read
+	since   time.Time // nothing of the latest read arrived before
+	drained bool      // nothing came since emptied, as far as the loop was told
+	exact   bool      // the latest read has a stamp of the kernel
 }
 
 // newSocketConn takes conn over.

@@ -24,6 +24,8 @@ type exchange struct {
 	parts   [2][]byte
 	out     net.Buffers // still to be written
 
+	written time.Duration // when the last of it was; 0: it was not
+
 	invalid   error // why it cannot be sent
 	unwritten error // why not all of it was
 	head      head
@@ -78,6 +80,7 @@ func (x *exchange) Write() {
 
 func (x *exchange) begin() {
 	x.c.stamps = x.t.stamps
+	x.c.beginArrivals(time.Now())
 	x.flush()
 	x.c.drive(x)
 }
@@ -117,7 +120,13 @@ func (x *exchange) flush() {
 	if err := x.c.write(&x.out); err != nil && !errors.Is(err, ErrWouldBlock) {
 		x.unwritten = err
 	}
+	if len(x.out) == 0 {
+		x.written = x.t.clock.Now()
+	}
 }
+
+// Written implements Outgoing.
+func (x *exchange) Written() time.Duration { return x.written }
 
 // step does what can be done now. It reports true when the answer was read, or
 // none can come.

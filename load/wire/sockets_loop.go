@@ -37,6 +37,8 @@ type loops struct {
 	mu   sync.Mutex
 	all  []*loop
 	next int
+
+	starved Starved // of the loops that have ended
 }
 
 // join gives c to one of the loops, which are started by the first call.
@@ -88,6 +90,7 @@ func (ls *loops) close() {
 		l.wake()
 		l.mu.Unlock()
 		l.over.Wait()
+		ls.starved = ls.starved.join(l.starve)
 		l.close()
 	}
 	raiseGOMAXPROCS(-len(ls.all))
@@ -119,6 +122,8 @@ type loop struct {
 	todo   []*socketConn // whose work is due without an event
 	woken  bool          // a wait was ended on purpose, or is about to be
 	closed bool          // the descriptors are closed
+
+	watchkeeping
 
 	round   int
 	events  [loopBatch]unix.EpollEvent
@@ -220,6 +225,11 @@ func (l *loop) close() {
 }
 
 func (l *loop) run() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	l.starve = ofThisThread()
+	defer l.starve.close()
+	l.looked = time.Now()
 	for !l.ending.Load() {
 		l.collect(l.Wait())
 		for _, c := range l.batch {
@@ -232,12 +242,22 @@ func (l *loop) run() {
 
 // Wait waits by a raw system call: the scheduler is not told, so that it does not take
 // the processor away and give it back around each wait. Its signals for
-// preemption end the wait.
+// preemption end the wait. It looks before it waits, so that what a wait brings is
+// known to have come in it.
 func (l *loop) Wait() int {
-	limit := loopWait
-	if len(l.again) > 0 {
-		limit = 0
+	began := time.Now()
+	n := l.poll(0)
+	if n > 0 || len(l.again) > 0 {
+		l.found(began, n < loopBatch)
+		return n
 	}
+	n = l.poll(loopWait)
+	l.waited(began, time.Now())
+	return n
+}
+
+// poll is epoll_pwait with a limit of time.
+func (l *loop) poll(limit time.Duration) int {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch,
 		uintptr(limit.Milliseconds()), 0, 0)
 	if errno != 0 {
@@ -262,6 +282,7 @@ func (l *loop) collect(n int) {
 		if c == nil {
 			continue
 		}
+		c.announced(l.floor)
 		c.thorough = c.thorough || e.Events&^(unix.EPOLLIN|unix.EPOLLOUT) != 0
 		l.add(c)
 		if c.work != nil {
@@ -307,22 +328,29 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 		l.again = append(l.again, c)
 		return 0, 0, ErrWouldBlock
 	}
+	if c.drained {
+		c.since = c.emptied // found without being told of it
+	}
 	n, wall, err := l.recv.receive(c.fd, p)
 	c.empty = n < len(p) && (!c.thorough || err != nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	return n, l.stamp(c.stamps, wall), nil
+	at, c.exact = l.stamp(c.stamps, wall)
+	if c.empty {
+		c.emptied, c.drained = c.stamps.clock.Start.Add(l.now.at), true
+	}
+	return n, at, nil
 }
 
 // stamp is stamper.stamp with a reading of the clocks that some reads share: the lag is
 // told too low by the time between them.
-func (l *loop) stamp(s *stamper, wall int64) time.Duration {
+func (l *loop) stamp(s *stamper, wall int64) (at time.Duration, exact bool) {
 	if l.nowUses == 0 || wall == 0 || wall > l.now.wall {
 		var steady bool
 		if l.now, steady = s.steady(); !steady {
 			l.nowUses = 0
-			return l.now.at
+			return l.now.at, false
 		}
 		l.nowUses = loopFresh
 	}

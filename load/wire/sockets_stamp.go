@@ -46,15 +46,24 @@ func (c Clock) both() reading {
 	return r
 }
 
-// stampBy returns when bytes arrived that the kernel stamped with wall, by a
-// reading that was steady; 0: it did not.
-func (s *stamper) stampBy(r reading, wall int64) time.Duration {
+// stamp returns when bytes arrived that the kernel stamped with wall; 0: it
+// did not. exact is false where the moment of reading stands for that.
+func (s *stamper) stamp(wall int64) (at time.Duration, exact bool) {
+	r, steady := s.steady()
+	if !steady {
+		return r.at, false
+	}
+	return s.stampBy(r, wall)
+}
+
+// stampBy is stamp by a reading that was steady.
+func (s *stamper) stampBy(r reading, wall int64) (at time.Duration, exact bool) {
 	lag := r.wall - wall
 	if wall == 0 || wall < s.since.Load() || lag < 0 || lag > int64(r.at) {
-		return r.at
+		return r.at, false
 	}
 	s.lag.add(lag)
-	return r.at - time.Duration(lag)
+	return r.at - time.Duration(lag), true
 }
 
 // steady reads the clocks and reports whether they run as before. A thread

@@ -56,7 +56,7 @@ func TestStamp(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := stampWith(tt.readings...)
-		got := stampOf(s, base+int64(tt.arrival))
+		got, _ := s.stamp(base + int64(tt.arrival))
 		if got != tt.want || time.Duration(s.step.Load()) != tt.step || s.lag.total() != tt.lags {
 			t.Errorf("%s: stamp = %v, step %v, %d lags, want %v, %v, %d", tt.name, got, time.Duration(s.step.Load()),
 				s.lag.total(), tt.want, tt.step, tt.lags)
@@ -73,13 +73,13 @@ func TestStampAfterStep(t *testing.T) {
 		wall: base + 11e9 + 1e8,
 		at:   1100 * time.Millisecond,
 	})
-	if got := stampOf(s, base+999e6); got != time.Second {
+	if got, _ := s.stamp(base + 999e6); got != time.Second {
 		t.Errorf("at the step: %v, want the reading's 1s", got)
 	}
-	if got := stampOf(s, base+998e6); got != time.Second {
+	if got, _ := s.stamp(base + 998e6); got != time.Second {
 		t.Errorf("from before the step: %v, want the reading's 1s", got)
 	}
-	if got := stampOf(s, base+11e9+9e7); got != 1090*time.Millisecond {
+	if got, _ := s.stamp(base + 11e9 + 9e7); got != 1090*time.Millisecond {
 		t.Errorf("after the step: %v, want 1.09s", got)
 	}
 	var r results.ClientReport
@@ -119,13 +119,4 @@ func TestHistogram(t *testing.T) {
 			t.Errorf("histIndex(%d) = %d of %d", d, i, len(h.counts))
 		}
 	}
-}
-
-// stampOf is when bytes arrived that the kernel stamped with wall.
-func stampOf(s *stamper, wall int64) time.Duration {
-	r, steady := s.steady()
-	if !steady {
-		return r.at
-	}
-	return s.stampBy(r, wall)
 }

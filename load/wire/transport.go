@@ -54,6 +54,9 @@ type Outgoing interface {
 	Wait() error
 	// Drop is called in place of both.
 	Drop()
+	// Written is when the kernel had the last byte of the request; 0: not known. It
+	// comes after Wait.
+	Written() time.Duration
 }
 
 // Request is one request as it goes out.
@@ -101,6 +104,7 @@ type httpTransport struct {
 	header http.Header
 	host   string // Host header; "": the URL's
 	clock  Clock
+	stamps *stamper // nil until Start
 	opened atomic.Int64
 }
 
@@ -160,10 +164,11 @@ func newHTTPTransport(o Options) (*httpTransport, error) {
 				network, addr = "unix", o.UnixSocket
 			}
 			conn, err := o.dialer()(ctx, network, addr)
-			if err == nil {
-				t.opened.Add(1)
+			if err != nil {
+				return nil, err
 			}
-			return conn, err
+			t.opened.Add(1)
+			return t.stampConn(conn), nil
 		},
 		TLSClientConfig:     tlsConfig(o.TLS),
 		TLSHandshakeTimeout: o.ConnectTimeout,
@@ -213,10 +218,11 @@ func requestHeader(extra map[string]string) (h http.Header, host string, err err
 
 // httpOutgoing is sent as it is waited for.
 type httpOutgoing struct {
-	t   *httpTransport
-	ctx context.Context //nolint:containedctx // of this one request
-	r   Request
-	to  AnswerReader
+	t       *httpTransport
+	ctx     context.Context //nolint:containedctx // of this one request
+	r       Request
+	to      AnswerReader
+	written atomic.Int64 // time.Duration; 0: not yet
 }
 
 func (t *httpTransport) Stage(ctx context.Context, r Request, to AnswerReader) Outgoing {
@@ -227,14 +233,20 @@ func (o *httpOutgoing) Write() {}
 
 func (o *httpOutgoing) Drop() {}
 
-func (o *httpOutgoing) Wait() error { return o.t.send(o.ctx, o.r, o.to) }
+// Written implements Outgoing.
+func (o *httpOutgoing) Written() time.Duration { return time.Duration(o.written.Load()) }
 
-// send leaves Request.GetBody unset: net/http repeats a request on a new
+// Wait leaves Request.GetBody unset: net/http repeats a request on a new
 // connection only if it can read its body again.
-func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) error {
+func (o *httpOutgoing) Wait() error {
+	t, r := o.t, o.r
 	failure := &SendError{}
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { failure.Connected, failure.Reused = true, info.Reused },
+	var conn *stampedConn
+	ctx := httptrace.WithClientTrace(o.ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			failure.Connected, failure.Reused, conn = true, info.Reused, underneath(info.Conn)
+		},
+		WroteRequest: func(httptrace.WroteRequestInfo) { o.written.Store(int64(t.clock.Now())) },
 	})
 
 	header := withUser(t.header, t.urls[r.Replica]).Clone()
@@ -256,15 +268,15 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 	}
 	defer resp.Body.Close()
 
-	to.Begin(&Reply{
+	o.to.Begin(&Reply{
 		Status:   resp.StatusCode,
 		Header:   resp.Header,
 		HeaderAt: t.clock.Now(),
-		Body:     &stampingBody{body: resp.Body, clock: t.clock},
+		Body:     &stampingBody{body: resp.Body, clock: t.clock, conn: conn},
 		Reused:   failure.Reused,
 	})
 
-	for !to.Step() {
+	for !o.to.Step() {
 	}
 
 	return nil
@@ -273,20 +285,10 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 // Prepare does nothing: net/http opens connections as requests come.
 func (t *httpTransport) Prepare(context.Context, int) {}
 
-func (t *httpTransport) Start(c Clock) { t.clock = c }
+func (t *httpTransport) Start(c Clock) { t.clock, t.stamps = c, newStamper(c) }
 
 func (t *httpTransport) Close(r *results.ClientReport) {
 	t.rt.CloseIdleConnections()
-	r.Transport, r.Stamps, r.ConnectionsNo = spec.TransportHTTP, "user", int(t.opened.Load())
-}
-
-// stampingBody stamps each read as soon as it returns.
-type stampingBody struct {
-	body  io.Reader
-	clock Clock
-}
-
-func (b *stampingBody) ReadStamped(p []byte) (int, time.Duration, error) {
-	n, err := b.body.Read(p)
-	return n, b.clock.Now(), err
+	r.Transport, r.ConnectionsNo = spec.TransportHTTP, int(t.opened.Load())
+	t.stamps.describe(r)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Remarks prints what a reader of a step's result block must know: why it
-// failed, doubts about its figures, and what vLLM's client would have shown.
+// failed, doubts about its figures, how far the client can have moved them, and what vLLM's client would have shown.
 func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
 	p := table.NewPrinter(opts)
 	if r.Failure != nil {
@@ -24,6 +24,7 @@ func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
 	}
 
 	if r.Figures != nil {
+		printClient(p, r)
 		printReadings(p, r)
 	}
 

@@ -63,6 +63,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 			return err
 		}
 		printMore(p, r.Figures)
+		printClient(p, r)
 		printGPUs(p, r.Telemetry)
 		printCost(p, r.Cost)
 		printReplicas(p, r.Replicas)

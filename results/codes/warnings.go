@@ -44,14 +44,30 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 				"scenario asks for, the step is suspect.",
 			"Cached prompt tokens cost almost nothing: TTFT and throughput are better than with new prompts.",
 			"Turn the prefix cache off, or say in prefix-cache: that a warm cache is meant."),
-		warning(results.WarnClientLate, Disqualifies,
+		warning(results.WarnClientLate, Limits,
 			"Requests were sent later than intended: p99 above 10 ms.",
-			"The server got another load than the one that the figures claim.",
+			"Latencies from the actual send are right, but the server got the load at other moments than the "+
+				"schedule says. Where that moves a figure by as much as matters, client-limit says so; where no bounds "+
+				"are known, the step is suspect.",
 			"Free processors for the load client, lower the rate, or spread the load over agents."),
 		warning(results.WarnClientLimit, Disqualifies,
-			"The load client was too busy to read answers when they arrived.",
-			"Latencies contain the client's own delay, and throughput may be the client's limit.",
-			"Run bench calibrate; give the client free cores, or use load agents on other hosts."),
+			"The load client may have moved a figure by 2 % or more, and by more than the figure's own interval.",
+			"It read answers together or without the kernel's stamps, wrote requests late, or left slots empty "+
+				"between requests. The message names the figures; client_at_most in the result has the bound of each.",
+			"Give the client cores of its own (client: cpus: auto), use load agents on other hosts, or repeat the "+
+				"step on a machine that does nothing else."),
+		warning(results.WarnClientBusy, Informs,
+			"The load client used more than 90 % of the cores that it may use.",
+			"On the server's own machine it takes them from the server. Its times may be right all the same: "+
+				"client_at_most says how far they can be off.",
+			"Give the client cores of its own (client: cpus: auto), or use load agents on other hosts."),
+		warning(results.WarnClientStarved, Informs,
+			"Threads of the load client were ready to run and had no core for longer than the shortest interval that "+
+				"the figures are about.",
+			"Answers wait for the client meanwhile. Where that moved a figure, client-limit says so, and the pass is "+
+				"repeated at once within retries.",
+			"Stop what else runs on the machine; give the client cores of its own (client: cpus: auto) or a higher "+
+				"priority (client: priority)."),
 		warning(results.WarnReplaced, Disqualifies,
 			"A process that listened on the server's port ended during the pass, and another one of the same server "+
 				"took its place.",

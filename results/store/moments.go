@@ -63,10 +63,11 @@ func decodeMoments(r io.Reader, yield func(*results.Record, error) bool) {
 
 // moments decodes one record after the other into the same memory.
 type moments struct {
-	long   []byte // a line that is longer than the reader's buffer
-	record results.Record
-	chunks []float64
-	kinds  string // of the record before: most have the same
+	skipped []float64
+	long    []byte // a line that is longer than the reader's buffer
+	record  results.Record
+	chunks  []float64
+	kinds   string // of the record before: most have the same
 	*known
 }
 
@@ -141,6 +142,11 @@ func (m *moments) field(name string, s *scan) bool {
 		return s.numberOrNull(&r.SentS, &m.sent)
 	case "header_s":
 		return s.numberOrNull(&r.HeaderS, &m.header)
+	case "written_s":
+		var unused float64
+		return s.null() || s.number(&unused)
+	case "chunk_late_s":
+		return m.skipNumbers(s)
 	case "done_s":
 		return s.numberOrNull(&r.DoneS, &m.done)
 	case "chunk_s":
@@ -177,23 +183,33 @@ func (m *moments) readChunks(s *scan) bool {
 	if s.null() {
 		return true
 	}
-
-	m.chunks = m.chunks[:0]
-	if !s.take('[') {
-		return false
+	var ok bool
+	if m.chunks, ok = readNumbers(s, m.chunks[:0]); ok {
+		m.record.ChunkS = m.chunks
 	}
+	return ok
+}
 
+// skipNumbers passes over a list of numbers.
+func (m *moments) skipNumbers(s *scan) (ok bool) {
+	m.skipped, ok = readNumbers(s, m.skipped[:0])
+	return ok
+}
+
+// readNumbers appends the numbers of a list.
+func readNumbers(s *scan, to []float64) ([]float64, bool) {
+	if !s.take('[') {
+		return to, false
+	}
 	for !s.take(']') {
-		if len(m.chunks) > 0 && !s.take(',') {
-			return false
+		if len(to) > 0 && !s.take(',') {
+			return to, false
 		}
 		var v float64
 		if !s.number(&v) {
-			return false
+			return to, false
 		}
-		m.chunks = append(m.chunks, v)
+		to = append(to, v)
 	}
-
-	m.record.ChunkS = m.chunks
-	return true
+	return to, true
 }

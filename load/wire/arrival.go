@@ -1,0 +1,78 @@
+package wire
+
+import "time"
+
+// Arrival is what is known of when the bytes of a read arrived.
+type Arrival struct {
+	NotBefore time.Duration // none of them arrived before that, on the clock of the pass
+	Exact     bool          // the stamp of the read is the kernel's, of its newest bytes; else the moment of the read
+	Known     bool          // false: nothing of this is known
+}
+
+// Arrivals is a StampedReader that knows more of its latest read than the stamp.
+type Arrivals interface{ Arrival() Arrival }
+
+const (
+	// sampledWait is how long a wait must be for the time without a core to be
+	// looked at after it, and samplePeriod how often that is done in any case.
+	sampledWait  = time.Millisecond
+	samplePeriod = 10 * time.Millisecond
+	// wakeSlack is what a wake-up takes beyond the time that the thread waits for
+	// its core: the interrupt, and an idle core that has to be started.
+	wakeSlack = 200 * time.Microsecond
+)
+
+// watchkeeping is what a loop knows of its own looks at its sockets. What a look
+// finds arrived after the look before it, which found all that was there then.
+type watchkeeping struct {
+	floor  time.Time // nothing that the latest look found arrived before
+	looked time.Time // at the latest look that found all there was
+	starve starvation
+}
+
+// found notes a look that was begun at began and did not wait. whole says that it
+// found all there was.
+func (k *watchkeeping) found(began time.Time, whole bool) {
+	k.floor = k.looked
+	if whole {
+		k.looked = began
+	}
+	if began.Sub(k.starve.at) >= samplePeriod {
+		k.starve.sample(began)
+	}
+}
+
+// waited notes a look that found nothing at began and then waited until woke.
+func (k *watchkeeping) waited(began, woke time.Time) {
+	k.floor = began
+	if woke.Sub(began) >= sampledWait || woke.Sub(k.starve.at) >= samplePeriod {
+		waited, ok := k.starve.sample(woke)
+		if at := woke.Add(-waited - wakeSlack); ok && at.After(began) {
+			k.floor = at
+		}
+	}
+	k.looked = k.floor
+}
+
+// begin notes that the socket was empty, or its request not sent, at that moment.
+func (c *socketConn) beginArrivals(at time.Time) {
+	c.emptied, c.since, c.drained = at, at, true
+}
+
+// announced notes that something came on a socket that was empty, not before floor.
+func (c *socketConn) announced(floor time.Time) {
+	if c.drained {
+		c.drained = false
+		if c.since = c.emptied; floor.After(c.since) {
+			c.since = floor
+		}
+	}
+}
+
+// Arrival implements Arrivals.
+func (c *socketConn) Arrival() Arrival {
+	if c.loop == nil {
+		return Arrival{}
+	}
+	return Arrival{NotBefore: c.since.Sub(c.stamps.clock.Start), Exact: c.exact, Known: true}
+}
