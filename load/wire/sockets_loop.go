@@ -329,7 +329,7 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 		return 0, 0, ErrWouldBlock
 	}
 	if c.drained {
-		c.since = c.emptied // found without being told of it
+		c.since = c.emptied // found without an event
 	}
 	n, wall, err := l.recv.receive(c.fd, p)
 	c.empty = n < len(p) && (!c.thorough || err != nil)
