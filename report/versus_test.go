@@ -397,3 +397,29 @@ func TestBenchstatNames(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareBeginsWithAVerdict(t *testing.T) {
+	short := week("tuesday", 1)
+	short.Steps = short.Steps[:4] // one repeat
+	doubtful := week("tuesday", 1.2)
+	for _, s := range doubtful.Steps {
+		s.Result.Verdict = results.Suspect
+	}
+	for _, tt := range []struct {
+		name, want string
+		with       *results.Run
+	}{
+		{"faster", "tuesday against monday: output tok/s is better in 4 of 4 comparisons (most: ", week("tuesday", 1.2)},
+		{"slower", "output tok/s is worse in 4 of 4 comparisons (most: ", week("tuesday", 0.8)},
+		{"slower", "Also worse: req/s, ", week("tuesday", 0.8)},
+		{"the same", "output tok/s is no different in 4 of 4 comparisons.", week("tuesday", 1)},
+		{"too few", "output tok/s is undecided in 4 of 4 comparisons.", short},
+		{"suspect", "Suspect repeats stand behind 4 comparisons.", doubtful},
+		{"nothing in common", "nothing could be matched.", runOf()},
+	} {
+		text := terminal(t, compared(t, week("monday", 1), tt.with))
+		if head, _, _ := strings.Cut(text, "\nrun "); !strings.Contains(head, tt.want) {
+			t.Errorf("%s: %q lacks %q", tt.name, head, tt.want)
+		}
+	}
+}

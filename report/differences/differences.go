@@ -105,9 +105,12 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 	return c
 }
 
+// isSuspect reports whether a side's figures are those of suspect repeats.
+func isSuspect(c compare.Cell) bool { return len(c.Counted) > 0 && c.Counted[0].Verdict == results.Suspect }
+
 // sideName marks what a side's figures are.
 func sideName(c compare.Cell, name string) string {
-	if len(c.Counted) > 0 && c.Counted[0].Verdict == results.Suspect {
+	if isSuspect(c) {
 		name = versus.SuspectMark + name
 	}
 	if versus.IsSimulated(c) {

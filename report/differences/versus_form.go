@@ -21,7 +21,10 @@ func WriteComparison(w io.Writer, c *versus.Comparison, form table.Format, findi
 
 func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Piece {
 	base := c.Sides[c.Baseline]
-	head := table.Piece{Title: "Comparison against " + base.Name, Intro: simulatedLines(c), Table: sideTable(c)}
+	head := table.Piece{
+		Title: "Comparison against " + base.Name, Intro: append(simulatedLines(c), verdictLines(c)...),
+		Table: sideTable(c),
+	}
 	parts := []table.Piece{head}
 	if len(findings) > 0 {
 		parts = append(parts, findingsPart(findings))
