@@ -106,7 +106,9 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 }
 
 // isSuspect reports whether a side's figures are those of suspect repeats.
-func isSuspect(c compare.Cell) bool { return len(c.Counted) > 0 && c.Counted[0].Verdict == results.Suspect }
+func isSuspect(c compare.Cell) bool {
+	return len(c.Counted) > 0 && c.Counted[0].Verdict == results.Suspect
+}
 
 // sideName marks what a side's figures are.
 func sideName(c compare.Cell, name string) string {
