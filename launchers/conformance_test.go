@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
@@ -378,14 +379,19 @@ func onceLogged(ctx context.Context, path, words string, do func()) {
 	}
 }
 
-// vLLM loses a SIGTERM while its engine starts: it is sent again.
-func TestLostTermIsSentAgain(t *testing.T) {
-	t.Parallel()
-	b := prepare(t, vllm(t), fakeengine.Config{
+// losesTerm is vLLM while its engine starts: a SIGTERM has no effect.
+func losesTerm() fakeengine.Config {
+	return fakeengine.Config{
 		Lines: []string{"INFO Initializing a V1 LLM engine (v0.22.1) with config: x"}, Loading: time.Minute,
 		LosesTerm: 2 * time.Second, TermCode: 7,
-	})
-	b.spec.StopGrace = time.Minute
+	}
+}
+
+// stopStart gives up a start once its log tells of the engine, and expects that a
+// later SIGTERM ends it.
+func (b *bench) stopStart(t *testing.T) {
+	t.Helper()
+	b.spec.StopGrace = 5 * time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go onceLogged(ctx, b.spec.LogPath, "Initializing a V1 LLM engine", cancel)
@@ -396,6 +402,22 @@ func TestLostTermIsSentAgain(t *testing.T) {
 	if proof == nil || proof.ExitCode == nil || *proof.ExitCode != 7 || slices.Contains(proof.Signals, "KILL") {
 		t.Errorf("proof = %+v, want an end by SIGTERM, exit code 7", proof)
 	}
+}
+
+// vLLM loses a SIGTERM while its engine starts: it is sent again, also where a
+// container engine's own stop sends it once.
+func TestLostTermIsSentAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("process", func(t *testing.T) {
+		t.Parallel()
+		prepare(t, vllm(t), losesTerm()).stopStart(t)
+	})
+	t.Run("container", func(t *testing.T) {
+		t.Parallel()
+		b := prepare(t, vllm(t), losesTerm())
+		contain(t, b, "docker", fakecontainer.Config{})
+		b.stopStart(t)
+	})
 }
 
 // Sockets that vLLM leaves behind lie in a folder that goes with the server.

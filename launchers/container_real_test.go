@@ -36,6 +36,12 @@ func TestRealContainers(t *testing.T) {
 			t.Run("serves", func(t *testing.T) { realServes(t, e) })
 			t.Run("ends", func(t *testing.T) { realEnds(t, e) })
 			t.Run("is refused", func(t *testing.T) { realRefused(t, e) })
+			t.Run("loses a signal", func(t *testing.T) {
+				b := prepare(t, vllm(t), losesTerm())
+				containReal(b, e)
+				b.stopStart(t)
+				noneLeft(t, e, b)
+			})
 			t.Run("is left behind", func(t *testing.T) { realLeftBehind(t, e) })
 			if name == "docker" {
 				t.Run("daemon is killed", func(t *testing.T) { realDaemonKilled(t, e) })

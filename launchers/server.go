@@ -240,7 +240,7 @@ func (s *Server) sinceSpawn() string {
 // askAgain sends SIGTERM once more, during a stop, to a server that may have
 // lost the first one in its start. quit ends that.
 func (s *Server) askAgain() (quit func()) {
-	tree, ok := s.process.(*process.Process)
+	tree, ok := s.process.(interface{ Terminate() })
 	if !ok || s.kind.ReadyForTerm == nil || s.serves() || s.log == nil {
 		return func() {}
 	}

@@ -110,6 +110,10 @@ func (c Config) one(name string, args []string, which string) int {
 			found.await(5 * time.Second)
 		}
 	case "kill":
+		if value(args, "--signal") == "TERM" {
+			found.signal(syscall.SIGTERM)
+			return 0
+		}
 		found.signal(syscall.SIGKILL)
 		found.await(5 * time.Second)
 	case "rm":

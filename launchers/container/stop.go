@@ -83,6 +83,12 @@ func (c *Container) stopOrKill(ctx context.Context, grace time.Duration) (signal
 	return signals
 }
 
+// Terminate sends SIGTERM to the container's first process, for one that may have
+// lost it during a Stop.
+func (c *Container) Terminate() {
+	_, _ = c.cli.call(context.Background(), c.cli.Limits.Kill, "kill", "--signal", "TERM", c.id) // its end shows it
+}
+
 // exitCode is that of the first process; null where the engine never told.
 func (c *Container) exitCode(signals []string) *int {
 	c.mu.Lock()

@@ -64,9 +64,11 @@ func (s *stopping) run(grace time.Duration) error {
 	if gone, err := s.emptyWithin(settleTime); gone || err != nil {
 		return err
 	}
-	if s.askRest() {
-		if gone, err := s.emptyWithin(s.orphanGrace); gone || err != nil {
-			return err
+	for _, round := range s.rounds() {
+		if s.askRest(round.whom) {
+			if gone, err := s.emptyWithin(round.grace); gone || err != nil {
+				return err
+			}
 		}
 	}
 
@@ -116,16 +118,39 @@ func (s *stopping) leaderEnded() bool {
 	return err != nil || now.StartTime != s.leader.StartTime || now.Zombie()
 }
 
-// askRest sends SIGTERM to all members but the leader and reports whether
-// there were any.
-func (s *stopping) askRest() bool {
+// round is a signal to members that outlived the leader, and the time that they
+// get after it.
+type round struct {
+	whom  func(proc.Process, []proc.Process) bool // of the living members
+	grace time.Duration
+}
+
+// rounds are one for all members; before it, where the kind of server has a longer
+// grace, one for those above the others: an engine whose API server is gone takes its
+// workers down in its own order, and reports a worker that ends before it as a fault.
+func (s *stopping) rounds() []round {
+	all := func(proc.Process, []proc.Process) bool { return true }
+	if s.orphanGrace <= termTime {
+		return []round{{all, s.orphanGrace}}
+	}
+	return []round{{topmost, s.orphanGrace - termTime}, {all, termTime}}
+}
+
+// topmost reports whether no other member is the process's parent.
+func topmost(p proc.Process, members []proc.Process) bool {
+	return !slices.ContainsFunc(members, func(other proc.Process) bool { return other.PID == p.PPID })
+}
+
+// askRest sends SIGTERM to the members but the leader that are chosen, and reports
+// whether there were any.
+func (s *stopping) askRest(chosen func(proc.Process, []proc.Process) bool) bool {
 	live, _, err := s.tree.members()
 	if err != nil || s.killingNow() {
 		return false
 	}
 	asked := false
 	for _, member := range live {
-		if member.Key() != s.leader.Key() {
+		if member.Key() != s.leader.Key() && chosen(member, live) {
 			s.send(member, unix.SIGTERM)
 			asked = true
 		}
