@@ -387,7 +387,7 @@ func losesTerm() fakeengine.Config {
 	}
 }
 
-// stopStart gives up a start once its log tells of the engine, and expects that a
+// stopStart gives up a start once its log names the engine, and expects that a
 // later SIGTERM ends it.
 func (b *bench) stopStart(t *testing.T) {
 	t.Helper()
