@@ -266,7 +266,7 @@ var rules = map[string]rule{
 	"harness/doctor/look": {
 		ours: []string{
 			"launchers/container", "gpu", "harness/doctor", "harness/hooks",
-			"harness/machine", "harness/plan", "harness/step", "launchers/engines", "launchers/ports", "launchers/process",
+			"harness/machine", "harness/plan", "harness/step", "internal/text", "launchers/engines", "launchers/ports", "launchers/process",
 			"launchers/recipe", "load/calibrate", "scenarios", "scenarios/schema",
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),

@@ -118,7 +118,7 @@ func TestFailuresNameTheLogOfTheirServer(t *testing.T) {
 	}
 }
 
-// Messages that differ in their times only are said once.
+// Messages that differ in what was measured only are said once, with the range.
 func TestWarningsAreSaidOnce(t *testing.T) {
 	var steps []results.Step
 	for repeat := 1; repeat <= 5; repeat++ {
@@ -130,7 +130,7 @@ func TestWarningsAreSaidOnce(t *testing.T) {
 		t.Fatalf("groups %+v, want one message of five steps", groups)
 	}
 	if got, want := groups[0].messages[0].words(),
-		"read bytes 1.1 ms late (times and numbers of the first)"; got != want {
+		"read bytes 1.1 to 5.1 ms late"; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
 }

@@ -127,7 +127,7 @@ type doubts struct {
 
 // message is what a warning said, and of which steps.
 type message struct {
-	text   string // of the first step
+	text   string // of the first step; measured fractions are ranges over all
 	steps  []string
 	varies bool // the other steps have other times
 }
@@ -199,6 +199,13 @@ func (d *doubts) add(words, step string) {
 	if !slices.ContainsFunc(d.messages, func(m message) bool { return slices.Contains(m.steps, step) }) {
 		d.steps++
 	}
+	for i, m := range d.messages {
+		if merged, ok := text.Ranges(m.text, words); ok {
+			d.messages[i].text, d.messages[i].steps = merged, append(m.steps, step)
+			return
+		}
+	}
+
 	at := slices.IndexFunc(d.messages, func(m message) bool { return text.Alike(m.text, words) })
 	if at < 0 {
 		at = len(d.messages)

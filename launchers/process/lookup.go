@@ -44,7 +44,11 @@ func LookPath(name, dir string, env []string) (string, error) {
 		}
 	}
 
-	return "", fmt.Errorf("%q in PATH %q: %w", name, search, ErrNotFound)
+	if search != os.Getenv("PATH") { // the user knows that one
+		return "", fmt.Errorf("%q is not in PATH, which is %q for it: %w", name, search, ErrNotFound)
+	}
+
+	return "", fmt.Errorf("%q is not in PATH: %w", name, ErrNotFound)
 }
 
 func executable(path string) error {

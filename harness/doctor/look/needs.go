@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -63,20 +64,40 @@ func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 		}
 	}
 
+	return append(out, l.programs(sc, plan, v)...)
+}
+
+// programs asks of every variant for its program: one need for those of which
+// the same is found.
+func (l *Look) programs(sc *scenarios.Scenario, p *plan.Plan, v doctor.View) []doctor.Need {
+	var found []doctor.Need
+	var variants [][]string // of each need
 	seen := map[string]bool{}
-	for _, life := range plan.Lives {
+	for _, life := range p.Lives {
 		if seen[life.Variant] {
 			continue
 		}
 		seen[life.Variant] = true
-		out = append(out, l.variant(sc, life, v))
+		need := l.variant(sc, life, v)
+		at := slices.Index(found, need)
+		if at < 0 {
+			at, found, variants = len(found), append(found, need), append(variants, nil)
+		}
+		variants[at] = append(variants[at], life.Variant)
 	}
 
-	return out
+	for i, names := range variants {
+		found[i].What = "variant " + text.Few(names)
+		if len(names) > 1 {
+			found[i].What = "variants " + text.Few(names)
+		}
+	}
+
+	return found
 }
 
 func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) doctor.Need {
-	n := doctor.Need{What: "variant " + life.Variant}
+	var n doctor.Need
 	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
 	server := sc.Variants[at].Server
 	if container.Options(server.Container).Contained() {
