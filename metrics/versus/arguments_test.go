@@ -3,6 +3,7 @@ package versus
 import (
 	"testing"
 
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -104,5 +105,32 @@ func TestUnknownIsNotDifferent(t *testing.T) {
 	}
 	if got := v.OneSided(); len(got) != 1 || got[0] != "machine" {
 		t.Errorf("known on one side: %q, want the machine", got)
+	}
+}
+
+// An arm whose start nobody knows is not said to be started as the other.
+func TestUnknownArmIsNotTheSame(t *testing.T) {
+	cell := func(servers []results.Server, imported *results.Origin) compare.Cell {
+		r := &results.Result{Servers: servers, Imported: imported}
+		return compare.Cell{Steps: []*results.Result{r}, Counted: []*results.Result{r}}
+	}
+	known := []results.Server{{Launcher: "vllm", Argv: []string{"vllm", "serve", "m"}}}
+	for _, tt := range []struct {
+		name       string
+		base, with compare.Cell
+		want       string
+	}{
+		{"equal", cell(known, nil), cell(known, nil), "the same arguments and environment"},
+		{"no server came up", cell(known, nil), cell(nil, nil), "arguments and environment are not known"},
+		{"both read from a file", cell([]results.Server{{}}, &results.Origin{}),
+			cell([]results.Server{{}}, &results.Origin{}), "arguments and environment are not known"},
+		{"one read from a file", cell(known, nil), cell([]results.Server{{}}, &results.Origin{}),
+			"server's command: vllm serve m against not known"},
+		{"commands in the files", cell(known, &results.Origin{}), cell(known, &results.Origin{}),
+			"the same arguments and environment"},
+	} {
+		if got := RecipesText(tt.base, tt.with); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }

@@ -163,6 +163,19 @@ func RecipeChanges(baseline, candidate compare.Cell) []Change {
 	return RecipeOf(b).Changes(RecipeOf(c))
 }
 
+// RecipesText says in words how the servers of a cell were started differently
+// from the baseline's. What is not known of either is never "the same".
+func RecipesText(baseline, candidate compare.Cell) string {
+	if changes := RecipeChanges(baseline, candidate); len(changes) > 0 {
+		return ChangesText(changes)
+	}
+	b, c := WithServers(baseline), WithServers(candidate)
+	if b == nil || c == nil || recipeUnknown(b) || recipeUnknown(c) {
+		return "arguments and environment are not known"
+	}
+	return ChangesText(nil)
+}
+
 // WithServers is a step of the cell that says how its server was started.
 func WithServers(c compare.Cell) *results.Result {
 	for _, r := range slices.Concat(c.Counted, c.Steps) {

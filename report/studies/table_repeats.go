@@ -47,8 +47,8 @@ func RepeatParts(run *results.Run) []table.Piece {
 		switch {
 		case cell.Variant == versus.BaselineOf(run):
 			p.Title = "Baseline: " + p.Title
-		case at >= 0 && versus.WithServers(cells[at]) != nil && versus.WithServers(cell) != nil:
-			p.Title += ": " + versus.ChangesText(versus.RecipeChanges(cells[at], cell))
+		case at >= 0:
+			p.Title += ": " + versus.RecipesText(cells[at], cell)
 		}
 		p.Notes = invalidRepeats(cell)
 		if note := run.Manifest.Notes[cell.Variant]; note != "" {
