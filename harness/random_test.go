@@ -22,17 +22,21 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
-var randomRuns = flag.Int("random-runs", 16, "plans that TestKilledRunsComeToTheSameEnd draws")
+var randomRuns = flag.Int("random-runs", 6, "plans that TestKilledRunsComeToTheSameEnd draws")
 
-// drawn is a world in which the fate of every step and launch follows from its
-// name: some always fail, some once, others never. It counts its moments, and
-// copies the folder at one of them: that is what a kill would leave there.
+// drawn is a world of simulated servers in which the fate of every step and
+// launch follows from its name: some always fail, some once, others never. It
+// counts its moments, and copies the folder at one of them: that is what a kill
+// would leave there.
 type drawn struct {
 	mu sync.Mutex // replicas start side by side; guards fails and moments
 	*world
@@ -40,10 +44,15 @@ type drawn struct {
 	step    results.StepRef // that runs
 	fails   map[string]int  // failures so far of what fails once
 	drives  map[string]int  // by step
+	engine  simengine.Config
 	moments int
 	killAt  int    // 0: never
 	from    string // folder of the run
 	to      string // of its copy
+}
+
+func newDrawn(seed uint64) *drawn {
+	return &drawn{world: &world{}, seed: seed, fails: map[string]int{}, drives: map[string]int{}}
 }
 
 // draw is a number from 0 to n-1 that follows from a name.
@@ -53,7 +62,7 @@ func (d *drawn) draw(n int, name string) int {
 	return int(h.Sum64() % uint64(n))
 }
 
-// fails says whether something fails now: of 12, one fails always and two once.
+// failsNow says whether something fails now: of 12, one fails always and two once.
 func (d *drawn) failsNow(name string) bool {
 	switch d.draw(12, name) {
 	case 0:
@@ -84,11 +93,18 @@ func (d *drawn) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec)
 		return nil, err
 	}
 	server, err := d.world.Launch(ctx, kind, spec)
-	if err == nil && d.failsNow("launch of "+spec.Model) {
+	if err == nil && d.failsNow(fmt.Sprint("launch of ", spec.Args)) {
 		err = results.Failf(results.FailExited, "exit code 0")
 	}
 	if err != nil {
 		return nil, err
+	}
+
+	d.engine = simengine.Config{Model: spec.Model}
+	for _, arg := range spec.Args {
+		if tp, ok := arg.Value.(int); ok && arg.Name == "tensor-parallel-size" {
+			d.engine.TensorParallelSize = tp
+		}
 	}
 	server.(*fakeServer).onStop = d.moment
 	return server, nil
@@ -99,28 +115,84 @@ func (d *drawn) Run(ctx context.Context, o load.Options, prompts []load.Prompt, 
 ) {
 	d.moment()
 	d.drives[d.step.ID]++
-	report := results.ClientReport{DurationS: 1 + 0.02*float64(d.draw(5, d.step.ID))}
 	if d.failsNow("step " + d.step.ID) {
-		return report, results.Failf(results.FailNoProgress, "no token")
+		return results.ClientReport{DurationS: 1}, results.Failf(results.FailNoProgress, "no token")
 	}
-	time.Sleep(time.Minute)
-	first := 0.01 * float64(max(o.MaxConcurrency, 1)) * float64(1+d.draw(3, d.step.Variant))
-	for i := range prompts {
-		sent, in, out := 0.0, 8, 4
-		d.tokens += float64(out)
-		rec := results.Record{
-			Index: i, SentS: &sent, EndS: first + 1, ChunkS: []float64{first, first + 0.1, first + 0.2, first + 0.3},
-			ChunkKinds:        "tttt",
-			AskedOutputTokens: 4, LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out,
-			OutputTokensSource: results.CountUsage,
-			FinishReason:       "length",
-		}
+
+	records, took, err := simulate(d.engine, o, prompts)
+	if err != nil {
+		return results.ClientReport{}, err
+	}
+	time.Sleep(lasting(took)) // of the bubble's clock
+	for _, rec := range records {
+		d.tokens += float64(*rec.OutputTokens)
 		if err := emit(rec); err != nil {
-			return report, err
+			return results.ClientReport{}, err
 		}
 	}
 	d.moment()
-	return report, nil
+	return results.ClientReport{DurationS: took}, nil
+}
+
+func lasting(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// simulate sends the prompts to the simulator's scheduler, in the time that it
+// models. It takes no time and is the same each time.
+func simulate(cfg simengine.Config, o load.Options, prompts []load.Prompt) ([]results.Record, float64, error) {
+	settings, err := cfg.Resolve()
+	if err != nil {
+		return nil, 0, err
+	}
+
+	core := simengine.NewScheduler(settings)
+	began := time.Now()
+	now := began
+	var sent []*simengine.Sequence
+	submit := func(finished int) {
+		for n := len(sent); n < len(prompts); n++ {
+			if o.MaxConcurrency > 0 && n-finished >= o.MaxConcurrency ||
+				o.Arrivals != nil && began.Add(lasting(o.Arrivals[n])).After(now) {
+				return
+			}
+			s := &simengine.Sequence{
+				Key: uint64(n), Prompt: make([]int32, max(len(prompts[n].TokenIDs), 1)), Spoken: []int32{400},
+				Salt: uint64(n) + 1, Answer: prompts[n].OutputTokens, Target: prompts[n].OutputTokens, Arrival: now,
+				Out: simengine.NewStream(),
+			}
+			sent = append(sent, s)
+			core.Submit(s)
+		}
+	}
+	for finished := 0; finished < len(prompts); finished = int(core.Stats.Finished[simengine.FinishLength]) {
+		submit(finished)
+		batch, took := core.Plan()
+		start := now
+		if len(batch.Items) == 0 {
+			now = began.Add(lasting(o.Arrivals[len(sent)]))
+			continue
+		}
+		now = now.Add(lasting(took))
+		core.Commit(batch, start, now)
+	}
+
+	return recordsOf(sent, began), now.Sub(began).Seconds(), nil
+}
+
+func recordsOf(sent []*simengine.Sequence, began time.Time) []results.Record {
+	records := make([]results.Record, len(sent))
+	for i, s := range sent {
+		at, in, out := s.Arrival.Sub(began).Seconds(), len(s.Prompt), s.Output
+		rec := results.Record{
+			Index: i, SentS: &at, EndS: s.Last.Sub(began).Seconds(), AskedOutputTokens: out, LocalInputTokens: &in,
+			InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage, FinishReason: "length",
+		}
+		for _, e := range s.Out.Take(nil) {
+			rec.ChunkS = append(rec.ChunkS, e.At.Sub(began).Seconds())
+			rec.ChunkKinds += "t"
+		}
+		records[i] = rec
+	}
+	return records
 }
 
 func (d *drawn) observe(u status.Update) {
@@ -132,47 +204,56 @@ func (d *drawn) observe(u status.Update) {
 	}
 }
 
-// drawScenario is one of all that a plan can be made of.
-func drawScenario(rng *rand.Rand) *scenarios.Scenario {
-	orders := []scenarios.Order{scenarios.Interleaved, scenarios.Grouped, scenarios.Shuffled}
-	restarts := []scenarios.Restart{
-		scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
-		scenarios.RestartStep,
+// drawScenario is one of all that a plan can be made of, as a file.
+func drawScenario(t *testing.T, rng *rand.Rand) *scenarios.Scenario {
+	t.Helper()
+	of := func(words ...string) string { return words[rng.IntN(len(words))] }
+	var src strings.Builder
+	say := func(format string, values ...any) { fmt.Fprintf(&src, format+"\n", values...) }
+
+	search := rng.IntN(4) == 0
+	one, order, repeats := of("replicas: 2", "extrapolate: 2"), "grouped", of("2", "{min: 2, max: 3, until: 1%}")
+	if search {
+		one, repeats = "replicas: 2", "2" // what cannot be combined with a search
 	}
-	sc := testScenario(orders[rng.IntN(len(orders))], restarts[rng.IntN(len(restarts))])
-	sc.Repeats, sc.Retries, sc.Seed = 1+rng.IntN(3), 1+rng.IntN(2), rng.Uint64()
-	if rng.IntN(3) == 0 {
-		sc.OnFailure = scenarios.SkipVariant
+	if repeats != "2" || rng.IntN(3) > 0 {
+		order = of("interleaved", "shuffled")
 	}
 
-	sc.Variants, sc.Points = nil, nil
-	for i := range 1 + rng.IntN(3) {
-		v := testVariant(string(rune('a' + i)))
-		if v.Server.Replicas = 1 + rng.IntN(2); v.Server.Replicas == 1 {
-			v.Extrapolate = rng.IntN(3)
-		}
-		sc.Variants = append(sc.Variants, v)
-	}
-	for i := range 1 + rng.IntN(4) {
-		sc.Points = append(sc.Points, testPoint(fmt.Sprintf("c%d", 1<<i), 1<<i))
-	}
+	say("schema: 1\nname: drawn\ntelemetry: off\ndisk: {min-free: 0}\nseed: %d", rng.IntN(1000))
+	say("order: %s", order)
+	say("restart: %s", of("never", "variant", "point", "step"))
+	say("retries: %s", of("1", "2", "{no-progress: 2, other: 1}"))
+	say("on-failure: %s", of("continue", "continue", "skip-variant"))
+	say("server: {launcher: simulator, model: simulated/Llama-3.1-8B-Instruct}")
 
-	condition := scenarios.Condition{Figure: "p99_ttft_ms", Op: ">", Value: 10 + float64(rng.IntN(100))}
-	switch rng.IntN(4) {
-	case 0:
-		sc.Prune.When = []scenarios.Condition{condition}
-	case 1:
-		sc.Repeats, sc.Until = 4, scenarios.Until{Min: 2, Width: 0.03}
-	case 2:
-		condition.Op = "<="
-		sc.Search = scenarios.Search{
-			Metric: scenarios.SearchConcurrency, From: 1, To: 16, Steps: 5, Tolerance: 0.1,
-			SLO: []scenarios.Condition{condition},
+	say("variants:")
+	say("  - name: a${tp}-${k}\n    matrix: {tp: [1, 2], k: [3, %d]}\n    exclude: [{tp: %d, k: 3}]", 4+rng.IntN(3),
+		1+rng.IntN(2))
+	say("    args: {tensor-parallel-size: \"${tp}\", seed: \"${k}\"}")
+	say("  - name: b\n    %s", one)
+
+	say("load:\n  dataset: {kind: random, tokens: ids, vocab-size: 1000}\n  warmups: 0")
+	say("  input-len: 1000\n  output-len: 4\n  num-prompts: 16")
+	rate := of("", "request-rate: 50, ")
+	condition := fmt.Sprintf("p99_ttft_ms: %d", 20+rng.IntN(400))
+	if search {
+		say("search: {metric: %s, from: 1, to: 16, steps: 5, tolerance: 10%%, slo: {%s}}",
+			of("max-concurrency", "request-rate"), condition)
+	} else {
+		say("  sweep:")
+		for i := range 2 + rng.IntN(2) {
+			say("    - {%smax-concurrency: %d}", rate, 2<<i)
 		}
-		sc.Points = nil
-		for i := range sc.Search.Steps {
-			sc.Points = append(sc.Points, testPoint(fmt.Sprintf("search-%d", i+1), 4))
+		if rng.IntN(2) == 0 {
+			say("prune: {when: [\"%s\"]}", strings.Replace(condition, ":", " >", 1))
 		}
+	}
+	say("repeats: %s", repeats)
+
+	sc, err := parse.Source("drawn.yaml", []byte(src.String()), parse.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, src.String())
 	}
 	return sc
 }
@@ -213,8 +294,10 @@ func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Fol
 	return run
 }
 
-// shape is what a report of a run would show, without figures and attempts.
-func shape(run *results.Run) []string {
+// shape is what a report of a run shows, without figures and attempts: each step
+// with its verdict and load, and the columns of summary.csv.
+func shape(t *testing.T, run *results.Run) []string {
+	t.Helper()
 	var out []string
 	for _, steps := range [][]results.Step{run.Steps, run.NotNeeded} {
 		for _, s := range steps {
@@ -233,7 +316,13 @@ func shape(run *results.Run) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
+
+	var summary strings.Builder
+	if err := export.CSV(&summary, run); err != nil {
+		t.Fatal(err)
+	}
+	columns, rows, _ := strings.Cut(summary.String(), "\n")
+	return append(out, columns, fmt.Sprintf("%d rows", strings.Count(rows, "\n")))
 }
 
 // checkFinal holds a journal to one final verdict a step.
@@ -259,63 +348,72 @@ func checkFinal(t *testing.T, run *results.Run) {
 }
 
 // TestKilledRunsComeToTheSameEnd draws plans and fates at random, kills each run
-// at a random moment and resumes it. Whatever the plan: every step ends with one
-// final verdict, none that had one is measured again, and the resumed run ends
-// as the one in one go did.
+// and its resumes at random moments and resumes it to its end. Whatever the plan:
+// every step ends with one final verdict, none that had one is measured again,
+// and the resumed run ends as the one in one go did.
 func TestKilledRunsComeToTheSameEnd(t *testing.T) {
 	runs, killed := *randomRuns, 0
 	for seed := range uint64(runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 17))
-				sc := drawScenario(rng)
+				sc := drawScenario(t, rng)
 				folder, err := store.Create(t.TempDir(), sc.Name, "run")
 				if err != nil {
 					t.Fatal(err)
 				}
 				steps := len(sc.Variants) * len(sc.Points) * sc.Repeats
-				whole := &drawn{
-					world: &world{}, seed: seed, fails: map[string]int{}, drives: map[string]int{},
-					killAt: 1 + rng.IntN(8*steps), to: filepath.Join(t.TempDir(), "killed"),
-				}
-				want := whole.carryOut(t, sc, folder, nil)
+				d := newDrawn(seed)
+				d.killAt, d.to = 1+rng.IntN(8*steps), filepath.Join(t.TempDir(), "killed")
+				want := d.carryOut(t, sc, folder, nil)
 				checkFinal(t, want)
-				if whole.moments < whole.killAt {
-					return // it had ended before
-				}
 
-				killed++
-				left, err := store.Open(whole.to)
-				if err != nil {
-					t.Fatal(err)
-				}
-				before, err := store.Read(whole.to)
-				if err != nil {
-					t.Fatal(err)
-				}
-				resume := NewResume(before, false)
-				second := &drawn{world: &world{}, seed: seed, fails: map[string]int{}, drives: map[string]int{}}
-				got := second.carryOut(t, sc, left, resume)
-
-				checkFinal(t, got)
-				if diff := cmp.Diff(shape(want), shape(got)); diff != "" {
-					t.Errorf("killed at moment %d of %d, the run ends otherwise (-in one go +resumed):\n%s",
-						whole.killAt, whole.moments, diff)
-				}
-				for id, n := range second.drives {
-					if resume.Keeps(id) {
-						t.Errorf("step %s had its verdict and was measured %d times more", id, n)
+				for range 2 { // kills
+					if d.moments < d.killAt {
+						return // it had ended before
 					}
-				}
-				if !NewResume(got, false).Done(got) && !slices.ContainsFunc(shape(got), func(s string) bool {
-					return strings.Contains(s, string(results.FailEarlier))
-				}) {
-					t.Error("the resumed run is not done")
+					killed++
+					last := d
+					d = newDrawn(seed)
+					d.killAt, d.to = 1+rng.IntN(8*steps), filepath.Join(t.TempDir(), "killed")
+					resumed(t, sc, want, last, d)
 				}
 			})
 		})
 	}
 	if share := float64(killed) / float64(runs); share < 0.3 {
-		t.Errorf("%d of %d runs were killed before their end, want a third at least", killed, runs)
+		t.Errorf("%d kills of %d runs, want a third at least", killed, runs)
+	}
+}
+
+// resumed goes on in next with what the kill of last left, to the end that the
+// run in one go had.
+func resumed(t *testing.T, sc *scenarios.Scenario, want *results.Run, last, next *drawn) {
+	t.Helper()
+	left, err := store.Open(last.to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := store.Read(last.to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume := NewResume(before, false)
+	got := next.carryOut(t, sc, left, resume)
+
+	checkFinal(t, got)
+	if diff := cmp.Diff(shape(t, want), shape(t, got)); diff != "" {
+		t.Errorf("killed at moment %d of %d, the run ends otherwise (-in one go +resumed):\n%s", last.killAt,
+			last.moments, diff)
+	}
+	for id, n := range next.drives {
+		if resume.Keeps(id) {
+			t.Errorf("step %s had its verdict and was measured %d times more", id, n)
+		}
+	}
+	if !NewResume(got, false).Done(got) && !slices.ContainsFunc(shape(t, got), func(s string) bool {
+		return strings.Contains(s, string(results.FailEarlier))
+	}) {
+		t.Error("the resumed run is not done")
 	}
 }
