@@ -111,6 +111,23 @@ type Set struct {
 	NumpyDrawn uint64
 }
 
+// Bytes is about what the set takes of memory.
+func (s *Set) Bytes() int {
+	const fixed = 160 // of a prompt
+	n := 0
+	for _, p := range s.Prompts {
+		n += fixed + len(p.Text) + 8*len(p.TokenIDs)
+		for _, image := range p.Images {
+			n += len(image)
+		}
+		for _, turn := range p.Turns {
+			n += len(turn.Text)
+		}
+	}
+
+	return n
+}
+
 // Arrivals is the generator that send times are drawn from with a seed: where
 // these prompts have left it. Each call returns a new one.
 func (s *Set) Arrivals(seed uint64) *prng.Numpy { return prng.NewNumpyAt(seed, s.NumpyDrawn) }

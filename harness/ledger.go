@@ -87,7 +87,7 @@ func newLedger(p *plan.Plan, from *Resume) *ledger {
 	}
 
 	for _, result := range from.results {
-		l.results[result.Step.ID] = result
+		l.results[result.Step.ID] = whatDecides(result)
 	}
 
 	return l
@@ -97,11 +97,43 @@ func newLedger(p *plan.Plan, from *Resume) *ledger {
 func (l *ledger) finish(result *results.Result) {
 	l.done++
 	l.decided[result.Step.ID] = true
-	l.results[result.Step.ID] = result
+	l.results[result.Step.ID] = whatDecides(result)
 	l.outcome.count(result.Verdict)
 	if result.Verdict == results.Failed && result.Failure != nil {
 		l.blame(result.Failure)
 	}
+}
+
+// whatDecides is the part of a result that later steps are decided by: what was
+// asked for, how it ended, its figures. The rest lies on disk: a run of thousands
+// of steps has no room for it.
+func whatDecides(r *results.Result) *results.Result {
+	part := &results.Result{
+		Node: r.Node, Step: r.Step, StartedAt: r.StartedAt, Verdict: r.Verdict, Asked: r.Asked, SQZB: r.SQZB,
+		LlamaBench: r.LlamaBench, Cost: r.Cost, Extrapolated: r.Extrapolated,
+	}
+	part.Asked.Body, part.Asked.Settings = "", nil
+
+	if r.Failure != nil {
+		failure := *r.Failure
+		failure.LogTail = nil
+		part.Failure = &failure
+	}
+	if r.Client != nil {
+		part.Client = &results.ClientReport{}
+	}
+	if r.Telemetry != nil {
+		part.Telemetry = &results.Telemetry{Sum: r.Telemetry.Sum, Efficiency: r.Telemetry.Efficiency}
+	}
+	if r.Figures != nil {
+		figures := *r.Figures
+		figures.ChunkSizes, figures.Lengths, figures.Series, figures.Prompts = nil, nil, nil, nil
+		figures.Steady, figures.Answers, figures.FinishReasons, figures.Failures = nil, nil, nil, nil
+		figures.FailureSamples, figures.TokenSources = nil, nil
+		part.Figures = &figures
+	}
+
+	return part
 }
 
 // leaveOut takes in that a step is not run.

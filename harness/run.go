@@ -311,7 +311,9 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 	defer leave()
 
 	n.steps.preparer.NewServers()
-	watch := awake.Notice(ctx)
+	watched, end := context.WithCancel(ctx)
+	defer end()
+	watch := awake.Notice(watched)
 	defer func() { n.steps.startPause = step.DescribePause(watch.Lost()) }()
 	return n.starter.Launch(ctx, life.Order{
 		Life: planned, ID: id, Step: first.StepRef, Pass: first.pass,

@@ -13,13 +13,15 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// promptSource makes the prompts of a run's steps, each set once: variants of
-// one model get the very same prompts. Every set that is used is kept in the
+// promptSource makes the prompts of a run's steps, each set once while there is
+// room: variants of one model get the very same prompts. Every set that is used is kept in the
 // run's folder, from where dataset kind frozen reads it back.
 type promptSource struct {
 	folder     *store.Folder
 	frozen     *plan.Frozen            // prompts to send in place of new ones; nil: none
-	sets       map[string]*dataset.Set // by spec and tokenizer
+	sets       map[string]*dataset.Set // by spec and tokenizer; some, see remember
+	order      []string                // of sets, the latest one last
+	bytes      int                     // of all sets
 	kept       map[string]bool         // sets that lie in the folder, by hash
 	tokenizers Tokenizers
 }
@@ -74,8 +76,24 @@ func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounte
 		return nil, results.Failf(results.FailDataset, "%v", err)
 	}
 
-	p.sets[name] = set
+	p.remember(name, set)
 	return set, nil
+}
+
+// mostSetBytes bounds the prompts that stay in memory for further variants. What
+// was forgotten is made anew, and is the same.
+const mostSetBytes = 64 << 20
+
+// remember keeps a set, in place of the oldest ones where all are too large.
+func (p *promptSource) remember(name string, set *dataset.Set) {
+	p.sets[name], p.order = set, append(p.order, name)
+	p.bytes += set.Bytes()
+	for p.bytes > mostSetBytes && len(p.order) > 1 {
+		oldest := p.order[0]
+		p.bytes -= p.sets[oldest].Bytes()
+		delete(p.sets, oldest)
+		p.order = p.order[1:]
+	}
 }
 
 // keep stores a set in a folder of the run, once.
