@@ -119,6 +119,10 @@ picture: build ## the picture of the README: the demo's report in a browser (nee
 release: ## static binaries, archives, Debian packages and checksums in dist/, without a network
 	scripts/release.sh
 
+.PHONY: site
+site: ## the documentation as a web site with a search in dist/site
+	$(GO) run ./internal/site dist/site
+
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in what the program uses; says so where the database is out of reach
 	scripts/vuln.sh

@@ -325,6 +325,7 @@ var rules = map[string]rule{
 	"internal/slurmtest":     {ours: []string{"internal/proc"}},
 	"internal/loadtest":      {},
 	"internal/studies":       {},
+	"internal/site":          {},
 	"internal/awake":         {ours: []string{"internal/sleep"}, never: append([]string{"os"}, noSystem...)},
 	"internal/sleep":         {never: append([]string{"os"}, noSystem...)},
 	"launchers/ports": {
@@ -405,6 +406,7 @@ var onlyUser = map[string]string{
 	"charm.land/bubbletea/v2":            "report/live",
 	"charm.land/lipgloss/v2":             "report/live",
 	"github.com/VictoriaMetrics/metrics": "report/live/web",
+	"github.com/yuin/goldmark":           "internal/site",
 }
 
 func TestLayout(t *testing.T) {
