@@ -33,8 +33,8 @@ Those with GPUs play a machine with a MI300X in files, those with containers a f
 `)
 	for _, stage := range stages() {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", stage, stageMeanings()[stage])
-		if stage == "bench" {
-			b.WriteString("| kind | what happens to bench | outcome |\n|---|---|---|\n")
+		if ofRun(stage) {
+			b.WriteString("| kind | what happens | outcome |\n|---|---|---|\n")
 		} else {
 			b.WriteString("| kind | fault | the step | its reason has | the next variant |\n|---|---|---|---|---|\n")
 		}
@@ -42,7 +42,7 @@ Those with GPUs play a machine with a MI300X in files, those with containers a f
 			for _, r := range rows() {
 				switch {
 				case r.stage != stage || r.kind != kind:
-				case stage == "bench":
+				case ofRun(stage):
 					fmt.Fprintf(&b, "| %s | %s | %s |\n", r.kind, r.name, r.want)
 				default:
 					fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.kind, r.name, r.want, r.says, r.next)
@@ -73,11 +73,14 @@ A verdict, and after it the class of the failure or the code of the doubt:
 	return b.String()
 }
 
+// ofRun reports whether a stage's rows tell what becomes of the run as a whole.
+func ofRun(stage string) bool { return stage == "bench" || stage == "engines" }
+
 // words are the verdicts and classes of the table.
 func words() []string {
 	var all []string
 	for _, r := range rows() {
-		if r.stage == "bench" {
+		if ofRun(r.stage) {
 			continue
 		}
 		for _, cell := range []string{r.want, r.next} {
@@ -100,6 +103,8 @@ func stageMeanings() map[string]string {
 		"serve": "Under load.",
 		"stop":  "When it is to end, and after that.",
 		"bench": "Not to a server but to bench itself, and to what it leaves.",
+		"engines": "Each with a real docker and a real podman where they are installed, and bench runs as root; the daemon is docker's. " +
+			"Ports published from a bridge network and podman without root are tested beside them. `make test` takes the leak and the memory limit.",
 	}
 }
 

@@ -42,6 +42,9 @@ func rows() []row {
 	for _, o := range ordeals() {
 		all = append(all, o.row())
 	}
+	for _, o := range realOrdeals() {
+		all = append(all, o.row())
+	}
 	return all
 }
 
@@ -131,8 +134,10 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func stages() []string { return []string{"spawn", "load", "ready", "serve", "stop", "bench"} }
-func kinds() []string  { return []string{"crash", "hang", "lie", "slow", "flood", "leak"} }
+func stages() []string {
+	return []string{"spawn", "load", "ready", "serve", "stop", "bench", "engines"}
+}
+func kinds() []string { return []string{"crash", "hang", "lie", "slow", "flood", "leak"} }
 
 const docs = "../../docs/chaos.md"
 

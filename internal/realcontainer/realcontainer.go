@@ -10,11 +10,14 @@ package realcontainer
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,14 +38,33 @@ const (
 type Engine struct {
 	Name    string
 	Environ []string // of its clients
+	Wrapper []string // what its clients are run by; nil: nothing
 
-	t      testing.TB
-	daemon *exec.Cmd // nil: podman has none
-	dir    string
+	t       testing.TB
+	daemon  *exec.Cmd // nil: podman has none
+	dir     string
+	options []Option
+	bridge  string // of the daemon's own network; "": it has none
 }
 
+// Option says how an engine runs.
+type Option int
+
+// The options.
+const (
+	// WithBridge has containers that do not share the machine's network. Docker
+	// gets a bridge of its own; clients of podman are run in a network namespace of
+	// their own, where its plugins leave what they like.
+	WithBridge Option = iota + 1
+	// Rootless runs the clients of podman as User.
+	Rootless
+)
+
+// User is who Rootless clients are run as; it needs no name.
+const User = 4321
+
 // Start starts an engine with its images, for as long as the test runs.
-func Start(t testing.TB, name string) *Engine {
+func Start(t testing.TB, name string, options ...Option) *Engine {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skipf("%s: it is run as root here", name)
@@ -51,22 +73,94 @@ func Start(t testing.TB, name string) *Engine {
 	if err != nil {
 		t.Skipf("%s is not installed", name)
 	}
-	dir, err := os.MkdirTemp("", "bench-"+name+"-") //nolint:usetesting // short, for sockets; removed once the daemon is gone
+	base := ""
+	if slices.Contains(options, Rootless) {
+		base = "/var/tmp" // which every user can enter
+	}
+	dir, err := os.MkdirTemp(base, "bench-"+name+"-") //nolint:usetesting // short, for sockets; removed once the daemon is gone
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	e := &Engine{Name: name, t: t, dir: dir}
+	e := &Engine{Name: name, t: t, dir: dir, options: options}
 	t.Cleanup(e.remove)
 	if name == "docker" {
-		e.Environ = append(os.Environ(), "DOCKER_HOST=unix://"+e.path("docker.sock"), "DOCKER_CONFIG="+dir)
+		if e.has(WithBridge) {
+			e.makeBridge()
+		}
 		e.StartDaemon(t)
 	} else {
+		e.wrap()
 		e.installPodman(client)
 	}
 	e.importImages()
 
 	return e
+}
+
+func (e *Engine) has(o Option) bool { return slices.Contains(e.options, o) }
+
+// Variables are those that make clients find the engine.
+func (e *Engine) Variables() []string {
+	if e.Name == "docker" {
+		return []string{
+			"PATH=" + os.Getenv("PATH"), "DOCKER_HOST=unix://" + e.path("docker.sock"), "DOCKER_CONFIG=" + e.dir,
+		}
+	}
+	return []string{"PATH=" + e.path("bin") + ":" + os.Getenv("PATH")}
+}
+
+// makeBridge makes the network of docker's containers, with few addresses that no
+// other test has at the same time.
+func (e *Engine) makeBridge() {
+	e.t.Helper()
+	const inThird = 64 // networks of four addresses in the last number
+	n := os.Getpid()
+	name := fmt.Sprintf("bench%d", n%1_000_000)
+	address := fmt.Sprintf("10.213.%d.%d/30", n/inThird%256, n%inThird*4+1)
+	for _, args := range [][]string{
+		{"link", "add", name, "type", "bridge"},
+		{"address", "add", address, "dev", name},
+		{"link", "set", name, "up"},
+	} {
+		out, err := exec.CommandContext(e.t.Context(), "ip", args...).CombinedOutput()
+		if err != nil {
+			e.t.Skipf("no bridge can be made here: ip %v: %v: %s", args, err, out)
+		}
+		e.bridge = name
+	}
+}
+
+// wrap says what podman's clients are run by.
+func (e *Engine) wrap() {
+	e.t.Helper()
+	switch {
+	case e.has(Rootless):
+		user := strconv.Itoa(User)
+		e.Wrapper = []string{"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups"}
+		for _, folder := range []string{"home", "user"} {
+			if err := os.Mkdir(e.path(folder), 0o700); err != nil {
+				e.t.Fatal(err)
+			}
+		}
+	case e.has(WithBridge):
+		e.Wrapper = []string{"unshare", "--net", "sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
+	}
+	if e.Wrapper == nil {
+		return
+	}
+	if out, err := e.wrapped("true").CombinedOutput(); err != nil {
+		e.t.Skipf("%v is not possible here: %v: %s", e.Wrapper, err, out)
+	}
+}
+
+// wrapped is a program run by the wrapper.
+func (e *Engine) wrapped(program string, args ...string) *exec.Cmd {
+	argv := slices.Concat(e.Wrapper, []string{program}, args)
+	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...) // also used in clean-up
+	cmd.Dir = "/"
+
+	return cmd
 }
 
 func (e *Engine) path(parts ...string) string {
@@ -86,10 +180,11 @@ func (e *Engine) StartDaemon(t testing.TB) {
 	}
 	defer log.Close()
 
+	e.Environ = append(os.Environ(), e.Variables()...)
 	e.daemon = exec.CommandContext(context.Background(), program, // it outlives the test's own context
 		"--host", "unix://"+e.path("docker.sock"), "--data-root", e.path("data"), "--exec-root", e.path("exec"),
-		"--pidfile", e.path("pid"),
-		"--iptables=false", "--ip6tables=false", "--bridge=none", "--storage-driver", "vfs")
+		"--pidfile", e.path("pid"), "--bridge", cmp.Or(e.bridge, "none"),
+		"--iptables=false", "--ip6tables=false", "--ip-forward=false", "--storage-driver", "vfs")
 	e.daemon.Stdout, e.daemon.Stderr = log, log
 	e.daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := e.daemon.Start(); err != nil {
@@ -119,12 +214,23 @@ func (e *Engine) KillDaemon() {
 	_ = os.Remove(e.path("exec", "containerd", "containerd.pid"))
 }
 
+// PauseDaemon stops dockerd (SIGSTOP): it answers nothing until ContinueDaemon.
+func (e *Engine) PauseDaemon() { _ = e.daemon.Process.Signal(syscall.SIGSTOP) }
+
+// ContinueDaemon makes dockerd go on after PauseDaemon.
+func (e *Engine) ContinueDaemon() { _ = e.daemon.Process.Signal(syscall.SIGCONT) }
+
 // installPodman writes a client that keeps everything below the engine's folder.
 func (e *Engine) installPodman(client string) {
 	e.t.Helper()
+	own := ""
+	if e.has(Rootless) {
+		user := e.path("user")
+		own = fmt.Sprintf("export HOME=%s XDG_RUNTIME_DIR=%s TMPDIR=%s\n", e.path("home"), user, user)
+	}
 	script := fmt.Sprintf(`#!/bin/sh
-CONTAINERS_CONF=%s exec %s --root %s --runroot %s --tmpdir %s --storage-driver vfs --cgroup-manager cgroupfs --runtime runc --events-backend file "$@"
-`, e.path("containers.conf"), client, e.path("data"), e.path("run"), e.path("tmp"))
+%sCONTAINERS_CONF=%s exec %s --log-level error --root %s --runroot %s --tmpdir %s --storage-driver vfs --cgroup-manager cgroupfs --runtime runc --events-backend file "$@"
+`, own, e.path("containers.conf"), client, e.path("data"), e.path("run"), e.path("tmp"))
 	// Its own limits may be above what this machine permits.
 	const config = "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n"
 	if err := os.WriteFile(e.path("containers.conf"), []byte(config), 0o644); err != nil {
@@ -136,10 +242,26 @@ CONTAINERS_CONF=%s exec %s --root %s --runroot %s --tmpdir %s --storage-driver v
 	if err := os.WriteFile(e.path("bin", "podman"), []byte(script), 0o755); err != nil {
 		e.t.Fatal(err)
 	}
-	e.Environ = append(os.Environ(), "PATH="+e.path("bin")+":"+os.Getenv("PATH"))
+	if err := e.give(); err != nil {
+		e.t.Fatal(err)
+	}
+	e.Environ = append(os.Environ(), e.Variables()...)
 	if out, err := e.command("info").CombinedOutput(); err != nil {
 		e.t.Skipf("podman does not work here: %s", text.LastLine(string(out)))
 	}
+}
+
+// give makes the engine's folder the user's where its clients are not root.
+func (e *Engine) give() error {
+	if !e.has(Rootless) {
+		return nil
+	}
+	return filepath.WalkDir(e.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, User, User)
+	})
 }
 
 func (e *Engine) command(args ...string) *exec.Cmd {
@@ -147,7 +269,7 @@ func (e *Engine) command(args ...string) *exec.Cmd {
 	if e.Name == "podman" {
 		program = e.path("bin", "podman")
 	}
-	cmd := exec.CommandContext(context.Background(), program, args...) // also used in clean-up
+	cmd := e.wrapped(program, args...)
 	cmd.Env = e.Environ
 
 	return cmd
@@ -196,6 +318,9 @@ func (e *Engine) importImages() {
 		e.t.Fatal(err)
 	}
 
+	if err := e.give(); err != nil {
+		e.t.Fatal(err)
+	}
 	for image, change := range map[string]string{Image: `ENTRYPOINT ["` + Program + `"]`, BareImage: "ENV PATH=/"} {
 		if out, err := e.Output("import", "--change", change, e.path("image.tar"), image); err != nil {
 			e.t.Fatalf("import an image: %v: %s", err, out)
@@ -210,10 +335,17 @@ func (e *Engine) remove() {
 		_ = e.command("rm", "-f", id).Run()
 	}
 	if e.daemon != nil {
+		e.ContinueDaemon()
 		_ = e.daemon.Process.Signal(syscall.SIGTERM)
 		ended := time.AfterFunc(time.Minute, func() { _ = e.daemon.Process.Kill() })
 		_ = e.daemon.Wait()
 		ended.Stop()
+	}
+	if e.bridge != "" {
+		remove := exec.CommandContext(context.Background(), "ip", "link", "delete", e.bridge)
+		if out, err := remove.CombinedOutput(); err != nil {
+			e.t.Errorf("remove the bridge: %v: %s", err, out)
+		}
 	}
 
 	mounts, _ := os.ReadFile("/proc/self/mounts")
