@@ -57,8 +57,25 @@ func StandingOf(run *results.Run) Standing {
 	}
 
 	s.Lines = append(winLines(contests, figure), openLines(contests, figure)...)
+	if points := pointsWithoutValid(run, contests); len(points) > 0 {
+		s.Lines = append(s.Lines, fmt.Sprintf("No valid figures at %s.", text.Few(points)))
+	}
 
 	return s
+}
+
+// pointsWithoutValid are the load points that were measured or tried and have
+// no contest.
+func pointsWithoutValid(run *results.Run, contests []versus.Contest) []string {
+	var points []string
+	for _, r := range versus.StepResults(run) {
+		contested := slices.ContainsFunc(contests, func(c versus.Contest) bool { return c.Point == r.Step.Point })
+		if r.Verdict != results.NotRun && !contested {
+			points = text.AppendNew(points, r.Step.Point)
+		}
+	}
+
+	return points
 }
 
 func nameOf(c versus.Contest) string { return grid.VariantName(c.Best) }

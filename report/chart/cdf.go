@@ -22,6 +22,7 @@ type CDFSeries struct {
 	Values   []float64          // ascending; reduced to at most metrics.MaxCDFVertices
 	Vertices []curves.CDFVertex // of a distribution that was reduced before, rising
 	N        int                // number of values behind Vertices
+	Doubt    bool               // its marks are drawn hollow
 	Ref                         // of its marks
 }
 
@@ -139,7 +140,7 @@ func (s CDFSpec) drawMarks(f *frame, l look, series CDFSeries, curve []curves.CD
 		at := f.at(XY{x, p})
 		f.c.mark(ref, func() {
 			f.c.target(at, 9)
-			f.c.marker(l, at, 3.6, false)
+			f.c.marker(l, at, 3.6, series.Doubt)
 		}, "data-x", raw(x), "data-y", raw(p))
 	}
 }

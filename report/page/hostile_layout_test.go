@@ -47,6 +47,40 @@ func allSuspect() *results.Run {
 
 func onePoint() *results.Run { return alone(measured("only", 1, 100)) }
 
+// Marks of suspect steps are hollow in all charts that compare variants, and no
+// mark is full.
+func TestMarksOfSuspectStepsAreHollow(t *testing.T) {
+	run := doubtfulNight(t)
+	o, err := overviewOf(run, readPasses(run, budgetFor(len(run.Steps))), linksOf(run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := append(o.Answers, o.Sweep...)
+	for _, group := range o.CDFs {
+		figures = append(figures, group.Charts...)
+	}
+	if len(figures) < 6 || len(o.CDFs) == 0 {
+		t.Fatalf("%d charts, %d load points with distributions", len(figures), len(o.CDFs))
+	}
+	for _, f := range figures {
+		full := strings.Count(string(f.SVG), `class="f c1"`) + strings.Count(string(f.SVG), `class="f c2"`)
+		if hollow := strings.Count(string(f.SVG), ` o"`); full > 0 || hollow == 0 {
+			t.Errorf("%s: %d full marks, %d hollow ones", f.Caption, full, hollow)
+		}
+	}
+}
+
+// doubtfulNight is a night whose every measured step is suspect.
+func doubtfulNight(t *testing.T) *results.Run {
+	run := night(t)
+	for _, s := range run.Steps {
+		if s.Result.Verdict == results.OK {
+			s.Result.Verdict = results.Suspect
+		}
+	}
+	return run
+}
+
 // collisions lists texts of one chart that lie over each other. Letters are
 // lower than their boxes, so a third of the height may be shared.
 const collisions = `[...document.querySelectorAll("svg.chart")].filter(e => e.checkVisibility()).flatMap(svg => {` +

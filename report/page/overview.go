@@ -424,7 +424,7 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 		if sum.N() > 0 {
 			s.Series = append(s.Series, chart.CDFSeries{
 				Name: text.Clean(c.Variant), Slot: d.slot(c.Variant),
-				Vertices: sum.Vertices(), N: sum.N(),
+				Vertices: sum.Vertices(), N: sum.N(), Doubt: !c.Valid(),
 			})
 		}
 	}

@@ -256,7 +256,6 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// The arm of a null test is drawn, and neither best nor on the front.
 // The figure that decides is judged once: above, over all load points, and not
 // again with the other figures of a pair.
 func TestDifferencesAgreeWithTheVerdict(t *testing.T) {
@@ -274,6 +273,7 @@ func TestDifferencesAgreeWithTheVerdict(t *testing.T) {
 	}
 }
 
+// The arm of a null test is drawn, and neither best nor on the front.
 func TestNullTestIsNeverBest(t *testing.T) {
 	run := alone(measured("a", 1, 100), measured("b", 1, 120), measured("a+again", 1, 300))
 	run.Manifest.NullTest = "a+again"

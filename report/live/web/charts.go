@@ -67,8 +67,8 @@ func chartsOf(v live.View) []drawnChart {
 	loads := loadsOf(v.Columns)
 	lines.X.Log = loads != nil
 	for slot, row := range v.Rows {
-		points := chart.PointSeries{Name: row.Variant, Slot: slot%8 + 1}
-		line := chart.LineSeries{Name: row.Variant, Slot: slot%8 + 1}
+		points := chart.PointSeries{Name: row.Variant, Slot: min(slot+1, chart.Rest)}
+		line := chart.LineSeries{Name: row.Variant, Slot: min(slot+1, chart.Rest)}
 		for _, r := range results {
 			if r.Variant != row.Variant {
 				continue
