@@ -233,7 +233,7 @@ func later(at time.Time, by time.Duration) time.Time {
 // now reports whether the start is given up.
 func (d *doomed) now() bool {
 	s := d.server
-	if s.log.FatalLine() == nil || s.serves() {
+	if !s.log.FatalLine().Ends() || s.serves() {
 		return false
 	}
 
@@ -274,7 +274,7 @@ func (s *Server) awaitOwnEnd() {
 	s.log.Read() // what it has said since the last look
 
 	s.mu.Lock()
-	if s.fatalAt.IsZero() && s.log.FatalLine() != nil {
+	if s.fatalAt.IsZero() && s.log.FatalLine().Ends() {
 		s.fatalAt = time.Now()
 	}
 	serves, seen := s.ready, s.fatalAt
@@ -294,7 +294,7 @@ func (s *Server) awaitOwnEnd() {
 
 // withEvidence is a failure of a start as its log explains it, if it does.
 func (s *Server) withEvidence(failure *results.Failure) *results.Failure {
-	if s.log == nil || s.log.FatalLine() == nil {
+	if s.log == nil || !s.log.FatalLine().Ends() {
 		return failure
 	}
 	combined := s.fatalFailure(s.log.FatalLine())

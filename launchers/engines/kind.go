@@ -149,6 +149,9 @@ type FatalLine struct {
 
 	Starting bool // it counts only until the server serves: later, the same words are about a request
 	Guess    bool // another line with a class of its own takes its place
+	// Passing: engines may go on after it, so that it names the failure of one that
+	// has ended, and gives no start up.
+	Passing bool
 }
 
 // Reset says how an engine forgets its prefix cache.

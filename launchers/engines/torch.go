@@ -39,6 +39,13 @@ func guess(class results.FailureClass, hint string, patterns ...string) FatalLin
 	return line
 }
 
+// passing makes a FatalLine that engines may survive.
+func passing(hint string, patterns ...string) FatalLine {
+	line := starting(results.FailFatalLine, hint, patterns...)
+	line.Passing = true
+	return line
+}
+
 // torchRequests are the lines in which Python engines log requests and answers.
 var torchRequests = regexp.MustCompile(`Received request |Generated (streaming )?response |\bprompt: |(Receive|Finish): obj=`)
 
@@ -61,7 +68,7 @@ func torchFatal() []FatalLine {
 				`torch\.(cuda\.)?OutOfMemoryError`, `(CUDA|HIP) out of memory`, `(CUDA|HIP) error: out of memory`,
 				`Cuda failure .*out of memory`, `CUBLAS_STATUS_ALLOC_FAILED`,
 				`DefaultCPUAllocator: can't allocate memory`,
-				`^MemoryError\b`),
+				`^MemoryError\b`, `unable to mmap .*Cannot allocate memory`, `^OSError: \[Errno 12\]`),
 			fatal(results.FailBadFlag, HintVersion,
 				`error: unrecognized arguments`, `error: argument -`, `error: ambiguous option`,
 				`error: the following arguments are required`),
@@ -74,6 +81,7 @@ func torchFatal() []FatalLine {
 				`The server socket has failed to listen on any local network address`),
 			fatal(results.FailNoGPU, "the server saw no GPU: check the driver, the container's devices and gpus:",
 				`No (CUDA|HIP) GPUs are available`, `Failed to infer device type`, `no CUDA-capable device is detected`,
+				`Found no NVIDIA driver`,
 				`(CUDA|HIP) error: invalid device ordinal`),
 			fatal(results.FailSharedMemory, hintShm,
 				`(?i)No space left on device.*(/dev/shm|psm_|nccl-)`,
@@ -106,6 +114,18 @@ func installationFatal() []FatalLine {
 		starting(results.FailOpenFiles, "raise the limit of open files: ulimit -n", `^OSError: \[Errno 24\]`),
 		starting(results.FailFatalLine, "a disk is full: make room where the engine keeps models and caches",
 			`^OSError: \[Errno 28\]`),
+		passing("raise the limit of processes and threads: ulimit -u, a container's pids-limit",
+			`can't start new thread`, `^BlockingIOError: \[Errno 11\]`, `libgomp: Thread creation failed`,
+			`pthread_create failed`),
+		passing("the user who runs bench may not read or write it, or not listen on a port "+
+			"below 1024", `^PermissionError: `),
+		passing("something that the recipe names is not there: see the lines above",
+			`^FileNotFoundError: `),
+		starting(results.FailBadRecipe, "correct host: no interface of this machine has that address",
+			`^OSError: \[Errno 99\]`),
+		starting(results.FailBadRecipe, "correct chat-template", `^jinja2\.exceptions\.`),
+		starting(results.FailBadRecipe, "the engine has no parser of that name",
+			`(?i)^KeyError: .*(tool (call )?|reasoning )parser`),
 	}
 }
 
@@ -133,6 +153,10 @@ func hubFatal() []FatalLine {
 			`Cannot find any model weights`, `Unrecognized model in `, `does not recognize this architecture`,
 			`is not a valid JSON file`, `failed to be inspected`, `has no vLLM implementation`,
 			`There is no module or parameter named`, `weights were not initialized from checkpoint`,
-			`Attempted to load weight .* into parameter`),
+			`Attempted to load weight .* into parameter`, `HFValidationError: `,
+			`^FileNotFoundError: .*\.(safetensors|bin|pt|gguf|model)\b`,
+			`^Exception: (data did not match any variant|expected |EOF while parsing|missing field|invalid type)`,
+			`^KeyError: '\S*(layers|embed|lm_head|weight|bias)\S*'$`,
+			`^RuntimeError: The size of tensor a \(\d+\) must match the size of tensor b`),
 	}
 }

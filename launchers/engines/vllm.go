@@ -380,6 +380,12 @@ func vllmFatal() []FatalLine {
 		starting(results.FailModel, "correct lora-modules", `LoRAAdapterNotFoundError: `, `No adapter found for `),
 		starting(results.FailBadRecipe, "", `^ *(Value error|Assertion failed), `, `\[type=\w+, input_value=`),
 		guess(results.FailBadRecipe, "", `^(\w+\.)*(ValueError|NotImplementedError|VLLMValidationError): `),
+		fatal(results.FailEngineDied, "a process of the engine was killed: dmesg shows whether the kernel did it for "+
+			"lack of memory", `Failed core proc\(s\): \{.*: -9\b`),
+		fatal(results.FailEngineDied, "a process of the engine ended by SIGBUS: make room in /dev/shm",
+			`Failed core proc\(s\): \{.*: -7\b`),
+		fatal(results.FailEngineDied, "a process of the engine crashed: its installation may not suit this machine",
+			`Failed core proc\(s\): \{.*: -(4|6|8|11)\b`),
 		fatal(results.FailEngineDied, hintTrace,
 			`Engine core initialization failed`, `EngineCore failed to start`, `WorkerProc failed to start`,
 			`Worker proc .* died unexpectedly`, `EngineCore encountered (a fatal error|an issue)`, `EngineDeadError`,

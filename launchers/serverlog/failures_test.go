@@ -204,6 +204,71 @@ func TestFailuresOfVllm(t *testing.T) {
 		},
 		"open files": {trace + "OSError: [Errno 24] Too many open files", results.FailOpenFiles, "ulimit -n"},
 		"full disk":  {trace + "OSError: [Errno 28] No space left on device", results.FailFatalLine, "a disk is full"},
+		"tokenizer file": {
+			trace + "Exception: data did not match any variant of untagged enum ModelWrapper at line 1 column 3",
+			results.FailModel, "untagged enum ModelWrapper",
+		},
+		"missing shard": {
+			trace + "FileNotFoundError: No such file or directory: \"/m/model-00002-of-00002.safetensors\"" + coreGone,
+			results.FailModel, "model-00002-of-00002",
+		},
+		"weights of another shape": {
+			trace + "RuntimeError: The size of tensor a (64) must match the size of tensor b (32) at non-singleton " +
+				"dimension 0" + coreGone, results.FailModel, "size of tensor",
+		},
+		"weights that the model lacks": {
+			trace + "KeyError: 'layers.0.self_attn.qkv_proj.bias'" + coreGone, results.FailModel, "qkv_proj.bias",
+		},
+		"name of a model": {
+			trace + "huggingface_hub.errors.HFValidationError: Repo id must be in the form 'repo_name' or " +
+				"'namespace/repo_name': '/models/none'.", results.FailModel, "/models/none",
+		},
+		"memory to map": {
+			trace + "RuntimeError: unable to mmap 1024 bytes from file </m/a.safetensors>: Cannot allocate memory (12)" +
+				coreGone, results.FailOutOfMemory, "unable to mmap",
+		},
+		"no driver": {
+			trace + "RuntimeError: Found no NVIDIA driver on your system." + coreGone, results.FailNoGPU, "no NVIDIA driver",
+		},
+		"tool parser": {
+			trace + "KeyError: 'invalid tool call parser: foo (chose from { hermes })'", results.FailBadRecipe,
+			"invalid tool call parser: foo",
+		},
+		"reasoning parser": {
+			trace + "KeyError: \"Reasoning parser 'foo' not found. Available parsers: deepseek_r1\"",
+			results.FailBadRecipe, "Reasoning parser 'foo'",
+		},
+		"template": {
+			trace + "jinja2.exceptions.TemplateSyntaxError: unexpected '}'", results.FailBadRecipe,
+			"correct chat-template",
+		},
+		"address": {
+			trace + "OSError: [Errno 99] Cannot assign requested address", results.FailBadRecipe, "correct host",
+		},
+		"rights": {
+			trace + "PermissionError: [Errno 13] Permission denied", results.FailFatalLine, "port below 1024",
+		},
+		"missing file": {
+			trace + "FileNotFoundError: [Errno 2] No such file or directory: '/x/cert.pem'", results.FailFatalLine,
+			"/x/cert.pem",
+		},
+		"threads": {trace + "RuntimeError: can't start new thread", results.FailFatalLine, "ulimit -u"},
+		"a killed core": {
+			trace + strings.Replace(strings.TrimPrefix(coreGone, "\n"), "{}", "{'EngineCore': -9}", 1),
+			results.FailEngineDied, "lack of memory",
+		},
+		"a bus error": {
+			trace + strings.Replace(strings.TrimPrefix(coreGone, "\n"), "{}", "{'EngineCore_DP0': -7}", 1),
+			results.FailEngineDied, "/dev/shm",
+		},
+		"a crashed core": {
+			trace + strings.Replace(strings.TrimPrefix(coreGone, "\n"), "{}", "{'EngineCore': -11}", 1),
+			results.FailEngineDied, "crashed",
+		},
+		"a survived lack of rights before the real end": {
+			trace + "PermissionError: [Errno 13] Permission denied: '/root/.config/vllm'\n" + trace + "AssertionError" +
+				coreGone, results.FailEngineDied, "Engine core initialization failed",
+		},
 		"a survived error before the real one": {
 			trace + "ValueError: no such plugin\n" + trace + "torch.OutOfMemoryError: CUDA out of memory." + coreGone,
 			results.FailOutOfMemory, "CUDA out of memory",
@@ -263,5 +328,30 @@ func TestRequestErrorsEndNothing(t *testing.T) {
 		"trust_remote_code=True, quantization=None\n"))
 	if match := starting.FatalLine(); match != nil {
 		t.Errorf("the line of arguments is taken for fatal: %q", match.line)
+	}
+}
+
+// TestPassingLines: an engine may go on after them, so they give no start up; they
+// name the failure of one that has ended.
+func TestPassingLines(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"PermissionError: [Errno 13] Permission denied: '/root/.config/vllm/usage_stats.json'",
+		"FileNotFoundError: [Errno 2] No such file or directory: 'numactl'",
+		"RuntimeError: can't start new thread",
+	} {
+		l := &Log{kind: vllmKind(t)}
+		l.feed([]byte("(APIServer pid=1) " + line + "\n"))
+		match := l.FatalLine()
+		if match == nil || match.Ends() {
+			t.Errorf("%q: %+v, want a match that gives no start up", line, match)
+		}
+		l.feed([]byte("(EngineCore pid=2) RuntimeError: Engine core initialization failed. See root cause above.\n"))
+		if !l.FatalLine().Ends() {
+			t.Errorf("%q hides that the engine is gone", line)
+		}
+	}
+	if new(Log).FatalLine().Ends() {
+		t.Error("an empty log gives a start up")
 	}
 }

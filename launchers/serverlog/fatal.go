@@ -28,6 +28,9 @@ func (m *FatalMatch) Failure(cause string) *results.Failure {
 	return results.Failf(m.kind.Class, "server log says %q%s", text.Shorten(m.line), hint)
 }
 
+// Ends reports whether no engine goes on after such a line.
+func (m *FatalMatch) Ends() bool { return m != nil && !m.kind.Passing }
+
 // Vague reports whether the line only says that a part of the engine is gone.
 func (m *FatalMatch) Vague() bool { return vague(m.kind.Class) }
 

@@ -243,7 +243,7 @@ func (l *Log) judge(line, lower string) bool {
 		if l.match == nil || weight(kind) > weight(l.match.kind) {
 			l.match = &FatalMatch{withField(above, line, words), kind}
 		}
-		return !kind.Guess
+		return !kind.Guess && !kind.Passing
 	}
 
 	return false
@@ -252,6 +252,8 @@ func (l *Log) judge(line, lower string) bool {
 // weight orders fatal lines by how much they say.
 func weight(kind engines.FatalLine) int {
 	switch {
+	case kind.Passing:
+		return -1
 	case vague(kind.Class):
 		return 0
 	case kind.Guess:
