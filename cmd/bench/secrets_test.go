@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,14 @@ func plantedForms() map[string]string {
 	marshalled, _ := json.Marshal(plantedKey)
 	twice, _ := json.Marshal(string(marshalled))
 	ascii := fmt.Sprintf("%+q", plantedKey)
+	each := func(format string) string {
+		var b strings.Builder
+		for _, c := range []byte(plantedKey) {
+			fmt.Fprintf(&b, format, c)
+		}
+		return b.String()
+	}
+	const cut = 5 // within the key
 	return map[string]string{
 		"plain":      plantedKey,
 		"JSON":       string(marshalled[1 : len(marshalled)-1]),
@@ -45,6 +54,19 @@ func plantedForms() map[string]string {
 		"base64":     base64.StdEncoding.EncodeToString([]byte(plantedKey)),
 		"basic auth": base64.StdEncoding.EncodeToString([]byte("user:" + plantedKey)),
 		"hex":        hex.EncodeToString([]byte(plantedKey)),
+
+		"header":           "Authorization: Bearer " + plantedKey,
+		"base64 of header": base64.StdEncoding.EncodeToString([]byte("Bearer " + plantedKey)),
+		"base64 for URLs":  base64.RawURLEncoding.EncodeToString([]byte(plantedKey)),
+		"Go":               strconv.Quote(plantedKey)[1:],
+		"Python":           strings.ReplaceAll(plantedKey, "'", `\'`),
+		"HEX":              each("%02X"),
+		"hex with colons":  each(":%02x")[1:],
+		"escaped URL":      each("%%%02x"),
+		"escaped HTML":     each("&#%d;"),
+		"escaped bytes":    each(`\x%02x`),
+		"in colours":       plantedKey[:cut] + "\x1b[31m" + plantedKey[cut:],
+		"around a title":   plantedKey[:cut] + "\x1b]0;title\x07" + plantedKey[cut:],
 	}
 }
 
@@ -72,6 +94,32 @@ func plantedChannels() map[string]func(w http.ResponseWriter, text string) {
 		"headers": func(w http.ResponseWriter, t string) {
 			w.Header().Set("X-Key", t)
 			answer(503, "text/plain", func(string) string { return "" })(w, t)
+		},
+		"finish": answer(200, "text/event-stream", func(t string) string {
+			return `data: {"model": ` + quoted(t) + `, "choices": [{"text": "a", "finish_reason": ` + quoted(t) +
+				"}]}\n\ndata: [DONE]\n\n"
+		}),
+		"pieces": answer(200, "text/event-stream", func(t string) string {
+			var b strings.Builder
+			for piece := range slices.Chunk([]rune(t), 4) {
+				text, _ := json.Marshal(string(piece))
+				fmt.Fprintf(&b, "data: {\"choices\": [{\"text\": %s}]}\n\n", text)
+			}
+			return b.String() + "data: {\"choices\": [{\"text\": \"\", \"finish_reason\": \"length\"}]}\n\ndata: [DONE]\n\n"
+		}),
+		"type": func(w http.ResponseWriter, t string) { answer(200, "text/"+t, func(string) string { return "" })(w, t) },
+		"busy": func(w http.ResponseWriter, t string) {
+			w.Header().Set("Retry-After", t)
+			w.Header().Set("WWW-Authenticate", "Bearer realm="+t)
+			answer(429, "text/plain", func(string) string { return "" })(w, t)
+		},
+		"reason": func(w http.ResponseWriter, t string) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "HTTP/1.1 500 %s\r\nContent-Length: 0\r\n\r\n", t)
 		},
 		"redirect": func(w http.ResponseWriter, t string) {
 			w.Header().Set("Location", "/elsewhere?key="+url.QueryEscape(t))
@@ -106,6 +154,10 @@ func tellingServer(t *testing.T) *httptest.Server {
 		case channel == "hook":
 			w.WriteHeader(http.StatusInternalServerError)
 			_, _ = io.WriteString(w, "no such topic\n"+forms[rest])
+		case strings.HasSuffix(rest, "models") && channel == "listed":
+			id, _ := json.Marshal(next(channel))
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"object": "list", "data": [{"id": %s, "object": "model"}]}`, id)
 		case strings.HasSuffix(rest, "models"):
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"object": "list", "data": [{"id": "m", "object": "model"}]}`)
@@ -167,6 +219,9 @@ func scenarioOfChannels(address string, channels []string, forms map[string]stri
 	for _, channel := range channels {
 		fmt.Fprintf(&b, "  - {name: \"ch-%s\", base-url: \"%s/%s\"}\n", channel, address, channel)
 	}
+	fmt.Fprintf(&b, "  - {name: listed, base-url: \"%s/listed\"}\n", address)
+	b.WriteString("  - {name: log, launcher: command, base-url: null, api-key: null, " +
+		"command: [sh, -c, \"cat forms.txt; exit 1\"]}\n")
 	fmt.Fprintf(&b, "server: {launcher: external, model: m, api-key: \"${env:MY_API_KEY}\"}\n"+
 		"load:\n  endpoint: completions\n  dataset: {kind: random, tokens: ids, vocab-size: 1000}\n  input-len: 4\n"+
 		"  output-len: 7\n"+

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -19,8 +20,8 @@ const shortestEncoded = 8
 
 // Forms lists how a value may stand in text: as it is, within JSON (with and
 // without HTML escapes, as ASCII), HTML, URLs, quoted for shells, Go and Python,
-// each of these once more within JSON, HTML or a URL, in hex, and in base64
-// wherever it begins within the encoded text. Of a value with an authentication
+// each of these once more within JSON, HTML or a URL, in hex, in base64
+// wherever it begins within the encoded text, and with each character escaped. Of a value with an authentication
 // scheme, as "Bearer X", X is a value too.
 func Forms(value string) []string {
 	if value == "" {
@@ -40,6 +41,9 @@ func Forms(value string) []string {
 	for _, form := range slices.Clone(all) {
 		all = append(all, jsonText(form), html.EscapeString(form))
 		all = append(all, urlForms(form)...)
+	}
+	for _, form := range escapedForms(value) {
+		all = append(all, form, jsonText(form))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -96,6 +100,54 @@ func encodedForms(value string) []string {
 		}
 	}
 	return all
+}
+
+// escapedForms have an escape or a separator for each character, and base64 in
+// lines: programs do not write so, but whoever wants to get a secret past a filter.
+func escapedForms(value string) []string {
+	if len(value) < shortestEncoded/2 {
+		return nil
+	}
+
+	var all []string
+	for _, format := range []string{"%%%02x", "%%%02X", `\x%02x`, `\x%02X`, `\%03o`, "&#%d;", "&#x%x;", "&#x%X;", "=%02X"} {
+		all = append(all, eachByte(value, format))
+	}
+	for _, format := range []string{`\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;"} {
+		all = append(all, eachRune(value, format))
+	}
+	for _, separator := range []string{" ", ":", "-", ", "} {
+		for _, format := range []string{"%02x", "%02X", "0x%02x"} {
+			all = append(all, strings.TrimSuffix(eachByte(value, format+separator), separator))
+		}
+	}
+
+	whole := base64.StdEncoding.EncodeToString([]byte(value))
+	for _, width := range []int{64, 76} {
+		for _, end := range []string{"\n", "\r\n"} {
+			if lines := slices.Collect(slices.Chunk([]byte(whole), width)); len(lines) > 1 {
+				all = append(all, string(bytes.Join(lines, []byte(end))))
+			}
+		}
+	}
+
+	return all
+}
+
+func eachByte(value, format string) string {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		fmt.Fprintf(&b, format, c)
+	}
+	return b.String()
+}
+
+func eachRune(value, format string) string {
+	var b strings.Builder
+	for _, r := range value {
+		fmt.Fprintf(&b, format, r)
+	}
+	return b.String()
 }
 
 // within is the part of a longer text's base64 that only the value decides,

@@ -52,7 +52,11 @@ func (r *Redactor) Text(text string) string {
 	if r.Empty() {
 		return text
 	}
-	return r.replacer.Replace(text)
+	text = r.replacer.Replace(text)
+	if hidden, split := r.joined(text); split {
+		return hidden
+	}
+	return text
 }
 
 // Part is a piece of a longer text without secrets, not even with the part of
@@ -62,7 +66,7 @@ func (r *Redactor) Part(text string) string {
 		return text
 	}
 
-	text = r.replacer.Replace(text)
+	text = r.Text(text)
 	for _, form := range r.forms {
 		for n := min(len(form)-1, len(text)); n >= shortest; n-- {
 			if strings.HasSuffix(text, form[:n]) {
@@ -97,7 +101,11 @@ func (r *Redactor) JSON(text []byte) []byte {
 		start += at + 1
 		end := endOfString(text, start)
 		within := string(text[start:end])
-		if hidden := r.replacer.Replace(within); hidden != within {
+		hidden := r.replacer.Replace(within)
+		if whole, split := r.joinedJSON(hidden); split {
+			hidden = whole
+		}
+		if hidden != within {
 			out = append(append(out, text[copied:start]...), hidden...)
 			copied = end
 		}

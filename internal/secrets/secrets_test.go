@@ -133,3 +133,32 @@ func TestJSONKeepsNumbers(t *testing.T) {
 		})
 	}
 }
+
+// TestSplitSecrets: control sequences within a secret would be taken out where the
+// text is shown, and put the secret together.
+func TestSplitSecrets(t *testing.T) {
+	r := NewRedactor([]string{"sk-planted-0123456789"})
+	for name, text := range map[string]string{
+		"colour":           "key sk-pla\x1b[31mnted-0123456789 is wrong",
+		"colour of 8 bits": "key sk-pla\u009b31mnted-0123456789 is wrong",
+		"title":            "key sk-pla\x1b]0;x\x07nted-0123456789 is wrong",
+		"title, ended":     "key sk-pla\x1b]0;x\x1b\\nted-0123456789 is wrong",
+		"several":          "key s\x1b[1mk-pla\x1b[0mnted-01234\x1b(B56789 is wrong",
+	} {
+		if got := r.Text(text); got != "key "+Hidden+" is wrong" {
+			t.Errorf("%s: %q", name, got)
+		}
+		object, err := json.Marshal(map[string]any{"a": 7, "text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.JSON(object)); got != `{"a":7,"text":"key `+Hidden+` is wrong"}` {
+			t.Errorf("%s in JSON: %s", name, got)
+		}
+	}
+
+	const harmless = "a \x1b[31mred\x1b[0m word"
+	if got := r.Text(harmless); got != harmless {
+		t.Errorf("%q became %q: sequences stay where no secret is", harmless, got)
+	}
+}

@@ -1,21 +1,14 @@
 package text
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/benchrig/bench/internal/secrets"
 )
 
-// escapeSequence is a control sequence of a terminal: CSI, or a string such as
-// OSC up to its end, or two bytes. An unfinished string ends with the text.
-var escapeSequence = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
-	`|(?:\x1b[\]P^_X]|[\x{9d}\x{90}\x{9e}\x{9f}\x{98}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
-	`|\x1b[ -/]*[0-~]?`)
-
 // WithoutEscapes takes the control sequences of terminals out of a text.
-func WithoutEscapes(s string) string {
-	return escapeSequence.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
-}
+func WithoutEscapes(s string) string { return secrets.WithoutEscapes(s) }
 
 // Clean makes text that others wrote (a server's log, a scenario) fit for one
 // line: without escape sequences, which could rewrite the terminal, and with a

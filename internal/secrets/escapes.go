@@ -1,0 +1,50 @@
+package secrets
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// escapeSequence is a control sequence of a terminal: CSI, or a string such as
+// OSC up to its end, or two bytes. An unfinished string ends with the text.
+var escapeSequence = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
+	`|(?:\x1b[\]P^_X]|[\x{9d}\x{90}\x{9e}\x{9f}\x{98}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
+	`|\x1b[ -/]*[0-~]?`)
+
+// WithoutEscapes takes the control sequences of terminals out of a text.
+func WithoutEscapes(s string) string {
+	return escapeSequence.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+}
+
+// escapeStarts begin a control sequence.
+const escapeStarts = "\x1b\u009b\u009d\u0090\u009e\u009f\u0098"
+
+// joined is the text without secrets that control sequences split: whoever takes
+// the sequences out later would put them together. Where there is none, ok is
+// false, and the sequences stay.
+func (r *Redactor) joined(text string) (hidden string, ok bool) {
+	if !strings.ContainsAny(text, escapeStarts) {
+		return text, false
+	}
+	plain := WithoutEscapes(text)
+	hidden = r.replacer.Replace(plain)
+
+	return hidden, hidden != plain
+}
+
+// joinedJSON is joined for what stands between the quotes of a JSON string.
+func (r *Redactor) joinedJSON(within string) (hidden string, ok bool) {
+	if !strings.Contains(within, `\u00`) && !strings.ContainsAny(within, escapeStarts) {
+		return within, false
+	}
+	var text string
+	if json.Unmarshal([]byte(`"`+within+`"`), &text) != nil {
+		return within, false
+	}
+	if text, ok = r.joined(text); !ok {
+		return within, false
+	}
+
+	return jsonText(text), true
+}
