@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -74,6 +75,13 @@ func TestClientOnACluster(t *testing.T) {
 	out, err := os.ReadFile(filepath.Join(dir, "0.out"))
 	if want := "hello " + hostile + " gpu=0\n"; err != nil || string(out) != want {
 		t.Errorf("output of task 0 = %q, %v, want %q", out, err, want)
+	}
+	// Slurm drops a signal for a job whose script is only beginning.
+	for _, file := range []string{"1.out", "2.out"} {
+		cluster.Await(file, func() bool {
+			out, err := os.ReadFile(filepath.Join(dir, file))
+			return err == nil && bytes.HasSuffix(out, []byte("\n"))
+		})
 	}
 	if err := client.Stop(t.Context(), array.Name, jobs()[:1]); err != nil {
 		t.Fatal(err)
