@@ -47,6 +47,7 @@ var rules = map[string]rule{
 		noSystem...)},
 	"scenarios/parse": {ours: []string{
 		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
+		"results/codes",
 		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",
 	}, never: noSystem},
 	"profiles": {never: append([]string{"os"}, noSystem...)},

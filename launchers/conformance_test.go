@@ -544,6 +544,9 @@ func TestConformanceStartup(t *testing.T) {
 		}
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
+			if logs[kind.Name] == "" {
+				t.Fatal("no log of a start that has its milestones: add one above")
+			}
 			b := prepare(t, kind, fakeengine.Config{Lines: strings.Split(logs[kind.Name], "\n")})
 			info := b.launch(t).Info()
 			if info.Startup == nil || len(info.Startup.Phases) == 0 {

@@ -196,26 +196,6 @@ func Samplers() []string {
 	return []string{"auto", "nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}
 }
 
-// FailureClasses are the classes that retries: may name: those of package
-// results, which this package does not import.
-func FailureClasses() []string {
-	return []string{
-		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "compile-failed", "connect",
-		"container-engine",
-		"container-image", "context-too-small", "dataset", "deadline", "disk", "disturbed", "download-failed",
-		"earlier-failure",
-		"engine-died", "fatal-log-line", "first-token-timeout", "foreign-gpu-holder", "foreign-listener", "gated-model",
-		"gpu-error",
-		"hook-failed", "http-status", "in-band-error", "internal", "interrupted", "kv-cache-too-small", "load-agent",
-		"model-not-loadable", "no-progress", "no-tokens", "node", "not-enough-gpus", "not-needed", "not-stopped",
-		"open-files", "out-of-memory",
-		"passes-differ", "port-in-use", "previous-server-freeing", "protocol", "pruned", "ready-stall", "ready-timeout",
-		"requests-failed", "server-exited", "server-restarted", "shm-full", "skipped-by-user", "smoke-failed",
-		"stall-timeout",
-		"total-timeout", "transport", "truncated", "unclassified", "unsupported-flag", "wrong-model",
-	}
-}
-
 // RetriesOf is how many further attempts a failure of a class gives a step.
 func (s *Scenario) RetriesOf(class string) int {
 	if n, ok := s.RetriesFor[class]; ok {

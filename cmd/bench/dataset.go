@@ -39,6 +39,7 @@ func newDatasetBuildCommand(e env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var f vllmcli.DatasetFlags
 			fs := pflag.NewFlagSet("build", pflag.ContinueOnError)
+			fs.Usage = func() {} // help prints it
 			out := fs.StringP("output", "o", "", "`file` to write; - is stdout")
 			f.AddFlags(fs)
 			switch err := f.Parse(fs, given); {

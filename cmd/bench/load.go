@@ -37,6 +37,7 @@ func newLoadCommand(e env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var f vllmcli.Flags
 			fs := pflag.NewFlagSet("load", pflag.ContinueOnError)
+			fs.Usage = func() {} // help prints it
 			f.AddFlags(fs)
 			switch err := f.Parse(fs, given); {
 			case errors.Is(err, pflag.ErrHelp):

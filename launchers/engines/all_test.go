@@ -23,10 +23,6 @@ var updateGolden = flag.Bool("update", false, "write golden files anew")
 func number(text string) json.Number { return json.Number(text) }
 
 func TestAllKindsAreComplete(t *testing.T) {
-	want := []string{"vllm", "llamacpp", "sglang", "tgi", "trtllm", "ollama", "command", "external", "simulator"}
-	if diff := cmp.Diff(want, Names()); diff != "" {
-		t.Errorf("Names() differs (-want +got):\n%s", diff)
-	}
 	for _, kind := range All() {
 		if kind.Command == nil || kind.WorldSize == nil || kind.ServedName == nil {
 			t.Errorf("kind %s lacks a function", kind.Name)
@@ -53,7 +49,7 @@ func TestRecipes(t *testing.T) {
 	for _, kind := range All() {
 		recipes := recipesOf(kind.Name)
 		if len(recipes) == 0 {
-			t.Errorf("no recipes for kind %s", kind.Name)
+			t.Errorf("no recipes for kind %s: add some in recipes_test.go", kind.Name)
 		}
 		var out strings.Builder
 		for _, sample := range recipes {

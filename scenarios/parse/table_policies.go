@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/results/codes"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -202,7 +203,7 @@ func readRetries(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 		return
 	}
 
-	known := append(scenarios.FailureClasses(), otherClasses)
+	known := append(failureClasses(), otherClasses)
 	s.RetriesFor = map[string]int{}
 	for _, p := range n.Pairs {
 		if !slices.Contains(known, p.Key) {
@@ -219,4 +220,14 @@ func readRetries(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			s.RetriesFor[p.Key] = int(v)
 		}
 	}
+}
+
+// failureClasses are the classes that retries: may name, by name.
+func failureClasses() []string {
+	var names []string
+	for _, entry := range codes.Failures() {
+		names = append(names, entry.Code)
+	}
+	slices.Sort(names)
+	return names
 }
