@@ -242,7 +242,7 @@ func (j Job) warmUp(ctx context.Context, observe func(load.Progress)) (class res
 		final := refusesLimitField(last) || load.Refuses(last, j.Options.Target.Model) || ctx.Err() != nil
 		if final || try == tries {
 			failure := results.Failf(results.FailRequests, "warm-up: %s failed, the last with %s: %s",
-				allFailed(len(j.Warmups), try), last.Class, last.Message)
+				allFailed(len(j.Warmups), try), last.Class, last.Message+refusedField(last))
 			failure.HTTPStatus, err = last.HTTPStatus, failure
 			break
 		}
@@ -293,6 +293,14 @@ func refusesLimitField(err error) bool {
 	f, ok := errors.AsType[*results.Failure](err)
 	return ok && f.HTTPStatus >= 400 && f.HTTPStatus <= 499 &&
 		(strings.Contains(f.Message, spec.MaxTokens) || strings.Contains(f.Message, spec.MaxCompletionTokens))
+}
+
+// refusedField says how to leave out a field of ours that the server does not take.
+func refusedField(f *results.Failure) string {
+	if f.HTTPStatus < 400 || f.HTTPStatus > 499 || !strings.Contains(f.Message, "ignore_eos") {
+		return ""
+	}
+	return ": set load.ignore-eos: false; answers may then end before their limit"
 }
 
 // learnLimitField repeats the warm-up with one field at a time. The one that the

@@ -287,3 +287,22 @@ func TestTLSConfig(t *testing.T) {
 		}
 	}
 }
+
+// A server that refuses a field of ours is met by leaving it out: the failure
+// says how.
+func TestRefusedField(t *testing.T) {
+	const refusal = "422 Unprocessable Entity: Unexpected fields in the request: {'ignore_eos'}"
+	for _, c := range []struct {
+		failure results.Failure
+		hint    bool
+	}{
+		{results.Failure{HTTPStatus: 422, Message: refusal}, true},
+		{results.Failure{HTTPStatus: 422, Message: "top_k: not a number"}, false},
+		{results.Failure{HTTPStatus: 500, Message: refusal}, false},
+		{results.Failure{Message: refusal}, false},
+	} {
+		if got := refusedField(&c.failure); strings.Contains(got, "load.ignore-eos: false") != c.hint {
+			t.Errorf("refusedField(%d, %q) = %q, want a hint: %t", c.failure.HTTPStatus, c.failure.Message, got, c.hint)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package ready
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Stage {
 // Token waits for one streamed token. Health checks of hung engines go on
 // answering 200; only a token shows that the engine works.
 func Token(e *endpoint.Endpoint) Stage {
-	t := tokenStage{endpoint: e, path: endpoint.CompletionsPath}
+	t := tokenStage{endpoint: e, path: endpoint.CompletionsPath, limit: "max_tokens"}
 	return Stage{"token", "a token", t.try}
 }
 
@@ -96,7 +97,8 @@ func Token(e *endpoint.Endpoint) Stage {
 type tokenStage struct {
 	endpoint *endpoint.Endpoint
 	path     string
-	strikes  int // refusals in sequence that look final
+	limit    string // the field that limits the answer
+	strikes  int    // refusals in sequence that look final
 
 	first endpoint.Answer // of the chat path, where Ollama's own was tried after it
 }
@@ -117,8 +119,12 @@ func (t *tokenStage) try(ctx context.Context) Step {
 		t.strikes = 0
 		return Step{Answer: a.String()}
 	}
+	if t.limit == "max_tokens" && bytes.Contains(a.Body, []byte(newerLimit)) { // it names the field that it wants
+		t.limit = newerLimit
+		return Step{Answer: a.String()}
+	}
 	if t.path == endpoint.CompletionsPath && (a.Status == http.StatusNotFound ||
-		a.Status == http.StatusMethodNotAllowed) {
+		a.Status == http.StatusMethodNotAllowed || bytes.Contains(a.Body, []byte(endpoint.ChatPath[1:]))) {
 		t.path = endpoint.ChatPath
 		return Step{Answer: a.String()}
 	}
@@ -142,8 +148,11 @@ func (t *tokenStage) try(ctx context.Context) Step {
 	return Step{Answer: a.String()}
 }
 
+// newerLimit is the field that some gateways want in place of max_tokens.
+const newerLimit = "max_completion_tokens"
+
 func (t *tokenStage) body() map[string]any {
-	body := map[string]any{"model": t.endpoint.Model(), "max_tokens": 1, "stream": true}
+	body := map[string]any{"model": t.endpoint.Model(), t.limit: 1, "stream": true}
 	switch t.path {
 	case endpoint.OllamaPath:
 		body["prompt"], body["options"] = endpoint.TokenPrompt, map[string]any{"num_predict": 1}

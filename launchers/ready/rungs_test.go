@@ -25,6 +25,9 @@ func climb(t *testing.T, kind engines.Kind, spec recipe.Spec, answers map[string
 		body, _ := io.ReadAll(r.Body)
 		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+string(body))
 		text, known := answers[r.Method+" "+r.URL.Path]
+		if strings.Contains(string(body), `"max_tokens"`) && answers["max_tokens"] != "" {
+			text, known = answers["max_tokens"], true
+		}
 		status := http.StatusOK
 		if !known {
 			status, text = http.StatusNotFound, "not found"
@@ -96,6 +99,24 @@ func TestLadder(t *testing.T) {
 		},
 		"Ollama's own API": {
 			"external", map[string]string{"POST /api/generate": `{"model":"m","response":"a","done":false}`}, "", "",
+		},
+		"a gateway that wants the newer field": {
+			"external",
+			map[string]string{
+				"GET /v1/models":            list,
+				"POST /v1/chat/completions": token,
+				"POST /v1/completions":      "404 This is a chat model",
+				"max_tokens": `400 {"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this ` +
+					`model. Use 'max_completion_tokens' instead."}}`,
+			}, "", "",
+		},
+		"a gateway that only chats": {
+			"external",
+			map[string]string{
+				"GET /v1/models":            list,
+				"POST /v1/chat/completions": token,
+				"POST /v1/completions":      "400 not supported: use v1/chat/completions",
+			}, "", "",
 		},
 		"vLLM of embeddings": {
 			"vllm",
