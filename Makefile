@@ -111,7 +111,7 @@ tokenizers: ## fetch real tokenizers and other implementations; then BENCH_TOKEN
 .PHONY: picture
 picture: build ## the picture of the README: the demo's report in a browser (needs chromium)
 	rm -rf .cache/picture
-	./bin/bench run scenarios/quickstart.yaml --plain --out .cache/picture >/dev/null
+	./bin/bench run scenarios/quickstart.yaml --set repeats=3 --plain --out .cache/picture >/dev/null
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,960 \
 	  --screenshot=docs/images/report.png "file://$$(echo $(CURDIR)/.cache/picture/quickstart/*/report.html)"
 

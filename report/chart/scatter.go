@@ -12,7 +12,7 @@ type ScatterSpec struct {
 	Head
 	X, Y   Axis
 	Series []PointSeries
-	Front  []XY    // the best that can be had, a line from left to right; empty: none
+	Front  []XY    // the best that can be had, from left to right; what it beats is bordered; empty: none
 	Better string  // which corner is better, in words: "up and right"; "": not said
 	Height float64 // in the units of the view box; 0: 440
 }
@@ -100,14 +100,20 @@ func frontEntry() entry {
 	return entry{name: "Pareto front", look: look{paint: "axis", dash: []vg.Length{4, 3}}, line: true}
 }
 
-// drawFront joins the points of the front by steps would claim what was not
-// measured; straight lines only lead the eye.
+// drawFront draws the edge of what the points of the front are better than, in
+// steps. Straight lines between them would run through points that are not on
+// the front, and promise what was not measured.
 func (s ScatterSpec) drawFront(f *frame) {
 	var line []vg.Point
 	for _, p := range s.Front {
-		if s.drawable(p) {
-			line = append(line, f.at(p))
+		if !s.drawable(p) {
+			continue
 		}
+		at := f.at(p)
+		if len(line) > 0 {
+			line = append(line, vg.Point{X: line[len(line)-1].X, Y: at.Y})
+		}
+		line = append(line, at)
 	}
 	if len(line) > 1 {
 		f.area.StrokeLines(look{paint: "axis", dash: []vg.Length{4, 3}}.line(1.5), f.clipped(line)...)

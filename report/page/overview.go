@@ -346,7 +346,7 @@ func (d *drawer) tradeoffCaption(t trade) string {
 	caption := "Each point is a variant at one load point, linked to its step; mean over server starts. Per user: " +
 		"1 / median time per output token."
 	if len(t.front) > 1 {
-		caption += " The line is the Pareto front: no other valid point is better in both."
+		caption += " The line is the Pareto front: no valid point lies beyond it."
 	}
 	if slices.ContainsFunc(t.cells, func(c compare.Cell) bool { return !c.Valid() }) {
 		caption += " Hollow points are suspect or incomplete and not on the front."
