@@ -57,6 +57,12 @@ func StandingOf(run *results.Run) Standing {
 	}
 
 	s.Lines = append(winLines(contests, figure), openLines(contests, figure)...)
+	alone := slices.DeleteFunc(slices.Clone(contests), func(c versus.Contest) bool {
+		return len(c.Others) > 0 || c.Unranked != nil
+	})
+	if len(alone) > 0 {
+		s.Lines = append(s.Lines, fmt.Sprintf("Only one variant has valid figures%s.", atPoints(alone)))
+	}
 	if points := pointsWithoutValid(run, contests); len(points) > 0 {
 		s.Lines = append(s.Lines, fmt.Sprintf("No valid figures at %s.", text.Few(points)))
 	}

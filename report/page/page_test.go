@@ -186,6 +186,18 @@ func TestStandingSentences(t *testing.T) {
 				"at c8, over 1 server start."},
 			false,
 		},
+		{
+			"points without a comparison",
+			alone(
+				at("c8", measured("a", 1, 100)), at("c8", measured("b", 1, 120)), at("c16", measured("a", 1, 100)),
+				at("c16", suspect(measured("b", 1, 90))), at("c32", suspect(measured("a", 1, 100))),
+			),
+			[]string{
+				"Cannot tell which is best at c8: b has 20.00 % more", "Only one variant has valid figures at c16.",
+				"No valid figures at c32.",
+			},
+			false,
+		},
 		{"nothing", alone(), nil, false},
 	} {
 		s := report.StandingOf(c.run)
@@ -254,6 +266,17 @@ func TestLastLines(t *testing.T) {
 			t.Errorf("lastLines(%.10q) = %.20q, want %.20q", c.text, got, c.want)
 		}
 	}
+}
+
+func at(point string, r *results.Result) *results.Result {
+	r.Step.Point = point
+	r.Step.ID = r.Step.Variant + "_" + point
+	return r
+}
+
+func suspect(r *results.Result) *results.Result {
+	r.Verdict = results.Suspect
+	return r
 }
 
 // The figure that decides is judged once: above, over all load points, and not
