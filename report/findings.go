@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/results"
@@ -167,6 +168,15 @@ func isSuspicion(r *results.Result, w results.Warning) bool {
 // collectWarningsOf groups the picked warnings.
 func collectWarningsOf(run *results.Run, pick func(*results.Result, results.Warning) bool) []doubts {
 	var groups []doubts
+	groupOf := func(code results.WarningCode) *doubts {
+		at := slices.IndexFunc(groups, func(d doubts) bool { return d.code == code })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, doubts{code: code, entry: explain(code)})
+		}
+		return &groups[at]
+	}
+
 	for _, s := range run.Steps {
 		for _, w := range s.Result.Warnings {
 			foreseen := w.Code == results.WarnContext || w.Code == results.WarnFewSlots
@@ -180,15 +190,17 @@ func collectWarningsOf(run *results.Run, pick func(*results.Result, results.Warn
 				w.Message = fewSamples
 			default:
 			}
-			at := slices.IndexFunc(groups, func(d doubts) bool { return d.code == w.Code })
-			if at < 0 {
-				at = len(groups)
-				groups = append(groups, doubts{code: w.Code, entry: explain(w.Code)})
-			}
+			group := groupOf(w.Code)
 			if isSuspicion(s.Result, w) {
-				groups[at].entry.Severity = codes.Disqualifies
+				group.entry.Severity = codes.Disqualifies
 			}
-			groups[at].add(w.Message, s.Result.Step.ID)
+			group.add(w.Message, s.Result.Step.ID)
+		}
+	}
+
+	for _, f := range versus.EqualOutputs(run.Steps) {
+		if pick(f.Result, f.Warning) {
+			groupOf(f.Warning.Code).add(f.Warning.Message, f.Result.Step.ID)
 		}
 	}
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/results"
 )
@@ -16,7 +15,7 @@ import (
 // notes are the lines of a run's report about other readings, about answers
 // that should be the same, and about the starts of servers.
 func notes(run *results.Run) []string {
-	return slices.Concat(versus.EqualOutputs(run.Steps), readingNotes(run), answerNotes(run), startNotes(run),
+	return slices.Concat(readingNotes(run), answerNotes(run), startNotes(run),
 		jobNotes(run), clientNotes(run))
 }
 

@@ -197,6 +197,9 @@ const (
 	// the machine or the engine is not what the run began with: see changes
 	WarnChanged WarningCode = "changed-since-start"
 
+	// another model, quantization or engine gave exactly the same outputs; found when a run is reported
+	WarnEqualOutputs WarningCode = "equal-outputs"
+
 	WarnImported        WarningCode = "imported"           // the figures were read out of a file that others wrote
 	WarnImportedDiffers WarningCode = "imported-disagrees" // values of the file contradict each other
 	// the comma of a value may be one of thousands or of a fraction

@@ -10,12 +10,18 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// StepWarning is a warning about a step that only its neighbours show.
+type StepWarning struct {
+	Result  *results.Result
+	Warning results.Warning
+}
+
 // EqualOutputs says which steps of a run gave the same outputs although another
 // model, quantization or engine is said to have made them: the same hash over all
 // answers, or to the token the same number of output tokens, where answers ended
 // by themselves. Then most likely one server answered for both.
-func EqualOutputs(steps []results.Step) []string {
-	var told []string
+func EqualOutputs(steps []results.Step) []StepWarning {
+	var found []StepWarning
 	for i := range steps {
 		later := steps[i].Result
 		for k := range steps[:i] {
@@ -24,15 +30,16 @@ func EqualOutputs(steps []results.Step) []string {
 				continue
 			}
 			if how := sameOutputs(earlier, later); how != "" {
-				told = text.AppendNew(told, fmt.Sprintf("equal-outputs: %s gave %s as %s, "+
-					"although %s and %s should answer "+
-					"differently: check that each was answered by its own server.", text.Clean(later.Step.ID), how,
-					text.Clean(earlier.Step.ID), modelOf(later), modelOf(earlier)))
+				found = append(found, StepWarning{later, results.Warning{
+					Code: results.WarnEqualOutputs,
+					Message: fmt.Sprintf("%s gave %s as %s, although %s and %s should answer differently",
+						text.Clean(later.Step.ID), how, text.Clean(earlier.Step.ID), modelOf(later), modelOf(earlier)),
+				}})
 				break
 			}
 		}
 	}
-	return told
+	return found
 }
 
 // Outputs that are equal by chance are short.

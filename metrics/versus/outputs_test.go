@@ -65,7 +65,13 @@ func TestEqualOutputs(t *testing.T) {
 			step("b", "m", 900, argv("vllm", "serve", "m")), "",
 		},
 	} {
-		got := strings.Join(EqualOutputs([]results.Step{tt.one, tt.other}), "\n")
+		got := ""
+		for _, f := range EqualOutputs([]results.Step{tt.one, tt.other}) {
+			if f.Warning.Code != results.WarnEqualOutputs || f.Result != tt.other.Result {
+				t.Errorf("%s: %s of %s", tt.name, f.Warning.Code, f.Result.Step.ID)
+			}
+			got += f.Warning.Message
+		}
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: EqualOutputs = %q, want %q", tt.name, got, tt.want)
 		}
