@@ -32,8 +32,8 @@ func EqualOutputs(steps []results.Step) []StepWarning {
 			if how := sameOutputs(earlier, later); how != "" {
 				found = append(found, StepWarning{later, results.Warning{
 					Code: results.WarnEqualOutputs,
-					Message: fmt.Sprintf("%s gave %s as %s, although %s and %s should answer differently",
-						text.Clean(later.Step.ID), how, text.Clean(earlier.Step.ID), modelOf(later), modelOf(earlier)),
+					Message: fmt.Sprintf("%s as %s, although %s and %s should answer differently", how,
+						text.Clean(earlier.Step.ID), modelOf(later), modelOf(earlier)),
 				}})
 				break
 			}

@@ -36,7 +36,7 @@ func TestEqualOutputs(t *testing.T) {
 	}{
 		{
 			"the same tokens", first, step("q4", "llama.Q4_K_M.gguf", 5870, nil),
-			"q4_c1_r1 gave the same 5870 output tokens in 36 answers as q8_c1_r1, although llama.Q4_K_M.gguf and " +
+			"the same 5870 output tokens in 36 answers as q8_c1_r1, although llama.Q4_K_M.gguf and " +
 				"llama.Q8_0.gguf",
 		},
 		{"other tokens", first, step("q4", "llama.Q4_K_M.gguf", 5871, nil), ""},
@@ -49,7 +49,7 @@ func TestEqualOutputs(t *testing.T) {
 		{"the simulator", first, step("q4", "b", 5870, func(r *results.Result) { r.Simulated = true }), ""},
 		{
 			"the same answers", step("q8", "a", 5870, hash("x")), step("q4", "b", 5869, hash("x")),
-			"gave the same answers as",
+			"the same answers as",
 		},
 		{
 			"engines", step("v", "m", 900, argv("vllm", "serve", "m")),
