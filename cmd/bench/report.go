@@ -186,7 +186,7 @@ func writePage(o reportOptions, run *results.Run) error {
 // user's own shell gives as a file lies below /dev.
 func writeNamed(path string, data []byte) error {
 	if strings.HasPrefix(path, "/dev/") {
-		return os.WriteFile(path, data, 0o644)
+		return os.WriteFile(path, data, 0o666)
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return usage.Errorf("write %s: it is there already and is not a plain file; remove it, or name another", path)

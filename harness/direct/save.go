@@ -25,7 +25,7 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 		return "", err
 	}
 	if dir := filepath.Dir(path); dir != "." {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return "", fmt.Errorf("write result: %w", err)
 		}
 	}
@@ -35,7 +35,7 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
 
-	file, err := os.OpenFile(path, mode, 0o644)
+	file, err := os.OpenFile(path, mode, 0o666)
 	if err != nil {
 		return "", fmt.Errorf("write result: %w", err)
 	}

@@ -135,12 +135,12 @@ func syncFolder(root, name string) error {
 
 // MkdirAll makes a folder and those that it lies in.
 func MkdirAll(root, name string) error {
-	return within(root, name, func(dir *os.Root) error { return dir.MkdirAll(name, 0o755) })
+	return within(root, name, func(dir *os.Root) error { return dir.MkdirAll(name, 0o777) })
 }
 
 // Mkdir makes a folder that was not there.
 func Mkdir(root, name string) error {
-	return within(root, name, func(dir *os.Root) error { return dir.Mkdir(name, 0o755) })
+	return within(root, name, func(dir *os.Root) error { return dir.Mkdir(name, 0o777) })
 }
 
 // Rename gives a file another name, in place of what has it.

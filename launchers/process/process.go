@@ -117,7 +117,7 @@ func Start(config Config) (*Process, error) {
 func (c Config) output() (*os.File, error) {
 	if c.Output == nil {
 		root, name := inside.Split(c.LogPath)
-		return inside.Open(root, name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		return inside.Open(root, name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	}
 	fd, err := unix.FcntlInt(c.Output.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

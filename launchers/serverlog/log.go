@@ -65,7 +65,7 @@ type logLine struct {
 // Open follows the file from its present end on.
 func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
 	root, name := inside.Split(path)
-	file, err := inside.Open(root, name, os.O_CREATE|os.O_RDONLY, 0o644)
+	file, err := inside.Open(root, name, os.O_CREATE|os.O_RDONLY, 0o666)
 	if err != nil {
 		return nil, err
 	}

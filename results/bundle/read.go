@@ -190,11 +190,11 @@ func (r *Reader) Extract(ctx context.Context, dir string, wanted func(name strin
 func (r *Reader) extract(root *os.Root, m Member) error {
 	name := filepath.FromSlash(m.Name)
 	if parent := filepath.Dir(name); parent != "." {
-		if err := root.MkdirAll(parent, 0o755); err != nil {
+		if err := root.MkdirAll(parent, 0o777); err != nil {
 			return err
 		}
 	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}

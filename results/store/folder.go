@@ -35,10 +35,10 @@ func Create(root, scenario, runID string) (*Folder, error) {
 	}
 	parent := filepath.Join(root, scenario)
 	f := &Folder{dir: filepath.Join(parent, runID)}
-	if err := os.MkdirAll(parent, 0o755); err != nil {
+	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return nil, fmt.Errorf("create run folder: %w", err)
 	}
-	if err := os.Mkdir(f.dir, 0o755); err != nil {
+	if err := os.Mkdir(f.dir, 0o777); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("create run folder: %s exists already; choose another run id, or resume that run",
 				f.dir)
@@ -46,7 +46,7 @@ func Create(root, scenario, runID string) (*Folder, error) {
 		return nil, fmt.Errorf("create run folder: %w", err)
 	}
 	for _, sub := range []string{results.StepsName, results.LivesName} {
-		if err := os.Mkdir(filepath.Join(f.dir, sub), 0o755); err != nil {
+		if err := os.Mkdir(filepath.Join(f.dir, sub), 0o777); err != nil {
 			return nil, fmt.Errorf("create run folder: %w", err)
 		}
 	}
@@ -142,7 +142,7 @@ func (f *Folder) WriteFile(name string, data []byte) error {
 // OpenOwn opens a plain file that a run has once, or each of its jobs for itself
 // (Own); flag is that of os.OpenFile.
 func (f *Folder) OpenOwn(name string, flag int) (*os.File, error) {
-	return inside.Open(f.dir, f.ownName(name), flag, 0o644)
+	return inside.Open(f.dir, f.ownName(name), flag, 0o666)
 }
 
 // RemoveOwn removes such a file. One that is not there is no error.

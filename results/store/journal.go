@@ -33,7 +33,7 @@ func OpenJournal(path string) (*Journal, error) {
 
 func openJournal(root, name string) (*Journal, error) {
 	path := filepath.Join(root, name)
-	f, err := inside.Open(root, name, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := inside.Open(root, name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

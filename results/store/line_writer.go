@@ -49,7 +49,7 @@ type lineWriter struct {
 func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, error) {
 	w := &lineWriter{word: word, path: filepath.Join(dir, name), stop: make(chan struct{})}
 	root, folder := inside.Split(w.path)
-	if err := errors.Join(os.MkdirAll(root, 0o755), inside.MkdirAll(root, filepath.Dir(folder))); err != nil {
+	if err := errors.Join(os.MkdirAll(root, 0o777), inside.MkdirAll(root, filepath.Dir(folder))); err != nil {
 		return nil, w.failed(err)
 	}
 
@@ -94,7 +94,7 @@ func setAside(dir, name, suffix string) error {
 // openStep opens a file in the folder of a step or a server start.
 func openStep(path string, flag int) (*os.File, error) {
 	root, name := inside.Split(path)
-	return inside.Open(root, name, flag, 0o644)
+	return inside.Open(root, name, flag, 0o666)
 }
 
 // writeStep writes such a file, whole or not at all.

@@ -23,7 +23,7 @@ type Lock struct{ f *os.File }
 
 // Lock takes the run folder for writing, or says who has it.
 func (f *Folder) Lock() (*Lock, error) {
-	file, err := inside.Open(f.dir, results.LockName, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := inside.Open(f.dir, results.LockName, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}

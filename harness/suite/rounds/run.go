@@ -41,7 +41,7 @@ type Progress struct {
 // Run carries out the rounds of a suite against a server. The server is found
 // with Find; w gets the blocks and the table.
 func (t *Target) Run(ctx context.Context, w io.Writer, rounds []suite.Round) ([]suite.Row, error) {
-	if err := os.MkdirAll(t.options.Output, 0o755); err != nil {
+	if err := os.MkdirAll(t.options.Output, 0o777); err != nil {
 		return nil, fmt.Errorf("write results: %w", err)
 	}
 	s := &runner{p: t.process, w: w, o: t.options, target: t, driver: session.NewClient(t.process.Stderr)}
