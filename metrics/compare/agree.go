@@ -32,7 +32,7 @@ const (
 	OnPooled  Basis = "pooled"     // of both sides together, where one has only two lives; they are taken to be alike
 	OnOneSide Basis = "one side"   // of the side with several lives; the other is taken to be alike
 	OnStated  Basis = "stated"     // as the user says
-	OnBound   Basis = "assumption" // the widest that is thought possible: enough to differ, never to agree
+	OnBound   Basis = "assumption" // the widest that is thought possible: it shows an interval and decides nothing
 )
 
 // Nobody knows the spread of one life. For a figure of one life on each side it
@@ -182,7 +182,8 @@ func (a *Agreement) beyond(margin float64) float64 {
 // JudgeAgreements gives each figure its verdict. It differs if its interval
 // lies outside the margin, and still does so when all figures of the
 // reproduction are taken together: that one of many lies outside by chance is
-// likely. It agrees if its interval lies within the margin.
+// likely. It agrees if its interval lies within the margin. One start against
+// another does neither, as in reports, unless the user states their spread.
 func JudgeAgreements(all []*Agreement, rule AgreeRule) {
 	holmOver(all)
 	for _, a := range all {
@@ -192,9 +193,12 @@ func JudgeAgreements(all []*Agreement, rule AgreeRule) {
 		outside := *a.Low > rule.Margin || *a.High < -rule.Margin
 		inside := *a.Low > -rule.Margin && *a.High < rule.Margin
 		switch {
+		case a.Basis == OnBound: // as in reports: one start against another decides nothing
+			a.Verdict = Undecided
+			a.more(rule)
 		case outside && *a.PHolm < 1-rule.Confidence:
 			a.Verdict = Differs
-		case inside && a.Basis != OnBound:
+		case inside:
 			a.Verdict = Agrees
 		default:
 			a.Verdict = Undecided

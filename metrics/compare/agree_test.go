@@ -49,7 +49,8 @@ func TestAgree(t *testing.T) {
 		{"one life there", []float64{100.1}, []float64{100, 100.1, 99.9, 100}, agreeRule(), Agrees, OnOneSide},
 		{"one life each, equal", []float64{100}, []float64{100}, agreeRule(), Undecided, OnBound},
 		{"one life each, 20 % off", []float64{100}, []float64{80}, agreeRule(), Undecided, OnBound},
-		{"one life each, half", []float64{100}, []float64{50}, agreeRule(), Differs, OnBound},
+		{"one life each, half", []float64{100}, []float64{50}, agreeRule(), Undecided, OnBound},
+		{"one life each, a tenth", []float64{100}, []float64{10}, agreeRule(), Undecided, OnBound},
 		{"one life each, spread stated, near", []float64{100}, []float64{100.5}, stated, Agrees, OnStated},
 		{"one life each, spread stated, far", []float64{100}, []float64{90}, stated, Differs, OnStated},
 		{"one side has none", []float64{100}, nil, agreeRule(), NotComparable, ""},
@@ -212,5 +213,22 @@ func TestAgreeMoreRepeats(t *testing.T) {
 	single := judged([]float64{100}, []float64{101}, agreeRule())
 	if single.MoreHere != 2 {
 		t.Errorf("one life each: more here %d, want 2", single.MoreHere)
+	}
+}
+
+// One start against another decides nothing, in a report as in a reproduction.
+func TestOneRuleForSingleStarts(t *testing.T) {
+	usual := Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Rounds: 1}
+	for _, change := range []float64{0.1, 0.5, 0.9, 1, 1.1, 2, 10} {
+		origin, here := []float64{100}, []float64{100 * change}
+		if got := judged(origin, here, agreeRule()); got.Verdict != Undecided || got.MoreHere < 1 {
+			t.Errorf("reproduction at %g: %q, %d more repeats; want %q and a number", change, got.Verdict, got.MoreHere,
+				Undecided)
+		}
+		d := []Difference{Compare("x", true, Sample{Values: origin}, Sample{Values: here}, usual)}
+		Judge(d, usual)
+		if d[0].Verdict != CannotTell {
+			t.Errorf("report at %g: %q, want %q", change, d[0].Verdict, CannotTell)
+		}
 	}
 }

@@ -103,7 +103,7 @@ func basesOf(c *versus.Reproduced) []string {
 			"from both together",
 		compare.OnOneSide: "one side has one server start: it is assumed to spread as the other side does",
 		compare.OnBound: "one server start each: intervals assume that starts deviate by 10 %, percentiles from p90 " +
-			"on by 30 %; this can show a difference, never an agreement",
+			"on by 30 %; that decides nothing, as in reports: add repeats, or state the spread (--spread)",
 	}
 	var lines []string
 	for _, a := range c.Figures {
