@@ -33,12 +33,7 @@ func newCancelCommand(e env) *cobra.Command {
 }
 
 func runCancel(ctx context.Context, e env, dir string, now bool) error {
-	dir, err := runFolder(e, dir)
-	if err != nil {
-		return usageError(err)
-	}
-
-	folder, err := store.Open(dir)
+	folder, err := openRun(e, dir)
 	if err != nil {
 		return usageError(err)
 	}

@@ -172,6 +172,15 @@ func runFolder(e env, dir string) (string, error) {
 	return newest, nil
 }
 
+// openRun opens a run folder, or the newest run below a folder.
+func openRun(e env, dir string) (*store.Folder, error) {
+	newest, err := runFolder(e, dir)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(newest)
+}
+
 // writePage writes the page of a run, or of one of its steps, to a file.
 func writePage(o reportOptions, run *results.Run) error {
 	var out bytes.Buffer

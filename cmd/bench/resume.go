@@ -65,12 +65,7 @@ func newResumeCommand(e env) *cobra.Command {
 }
 
 func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
-	dir, err := runFolder(e, dir)
-	if err != nil {
-		return usageError(err)
-	}
-
-	folder, err := store.Open(dir)
+	folder, err := openRun(e, dir)
 	if err != nil {
 		return usageError(err)
 	}

@@ -152,12 +152,4 @@ var commandTemplate = starterHead("any server with an OpenAI-style API", "comman
 variants:
   - name: threads${threads}
     matrix: {threads: [4, 8]}
-
-load:
-  endpoint: completions            # or chat
-  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
-  num-prompts: 64
-  input-len: 512
-  output-len: 128
-  sweep: {max-concurrency: [1, 4, 8]}
-` + starterEnd
+` + starterSmallLoad + starterEnd

@@ -81,15 +81,7 @@ var externalTemplate = starterHead("a server that is already running", "external
   base-url: http://127.0.0.1:8000  # without /v1
   model: my-model                  # the name that requests ask for, as in /v1/models
   # api-key: ${env:SERVER_API_KEY}   # from your shell, never written to the results
-
-load:
-  endpoint: completions            # or chat
-  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
-  num-prompts: 64
-  input-len: 512
-  output-len: 128
-  sweep: {max-concurrency: [1, 4, 8]}
-
+` + starterSmallLoad + `
 repeats: 3                         # differences need repeats
 restart: never                     # the server is not ours
 on-failure: continue

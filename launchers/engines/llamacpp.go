@@ -374,12 +374,4 @@ variants:                          # two quantizations of one model, files besid
     model: model-Q4_K_M.gguf
   - name: q8_0
     model: model-Q8_0.gguf
-
-load:
-  endpoint: completions            # or chat
-  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
-  num-prompts: 64
-  input-len: 512
-  output-len: 128
-  sweep: {max-concurrency: [1, 4, 8]}
-` + starterEnd
+` + starterSmallLoad + starterEnd

@@ -25,6 +25,16 @@ load:
   output-len: 128
   sweep: {max-concurrency: [1, 8, 32, 128]}
 `
+	// starterSmallLoad is for servers that may be small.
+	starterSmallLoad = `
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 64
+  input-len: 512
+  output-len: 128
+  sweep: {max-concurrency: [1, 4, 8]}
+`
 	starterEnd = `
 repeats: 3                         # differences need repeats
 order: interleaved

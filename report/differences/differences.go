@@ -69,20 +69,25 @@ func pairPart(s *versus.Pair, figures []catalog.Figure, baseline, candidate stri
 	return p
 }
 
-func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate string) table.Table {
-	if len(s.Differences) == 0 {
-		return table.Table{}
-	}
-
-	c := table.Table{Keys: []int{0, 6}, Columns: []table.Column{
+// twoSides is an empty table of figures of two sides.
+func twoSides(one, other string) table.Table {
+	return table.Table{Keys: []int{0, 6}, Columns: []table.Column{
 		table.Words("figure"),
-		table.Numbers(sideName(s.Baseline, baseline), "mean ± sd"),
-		table.Numbers(sideName(s.Candidate, candidate), "mean ± sd"),
+		table.Numbers(one, "mean ± sd"),
+		table.Numbers(other, "mean ± sd"),
 		table.Numbers("n", "starts"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", ""),
 		table.Words("verdict"),
 	}}
+}
+
+func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate string) table.Table {
+	if len(s.Differences) == 0 {
+		return table.Table{}
+	}
+
+	c := twoSides(sideName(s.Baseline, baseline), sideName(s.Candidate, candidate))
 
 	var marks strings.Builder
 	for _, d := range s.Differences {

@@ -61,15 +61,7 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 		return p
 	}
 
-	p.Table = table.Table{Keys: []int{0, 6}, Columns: []table.Column{
-		table.Words("figure"),
-		table.Numbers(sideName(c.Origin, "origin"), "mean ± sd"),
-		table.Numbers(sideName(c.Here, "here"), "mean ± sd"),
-		table.Numbers("n", "starts"),
-		table.Numbers("change", ""),
-		table.Numbers("interval", ""),
-		table.Words("verdict"),
-	}}
+	p.Table = twoSides(sideName(c.Origin, "origin"), sideName(c.Here, "here"))
 
 	var marks strings.Builder
 	for i, a := range c.Figures {
