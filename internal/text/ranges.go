@@ -31,7 +31,7 @@ func Ranges(a, b string) (merged string, ok bool) {
 		if one != other && !(isMeasured(a, at[0], one) && isMeasured(b, bt[0], other)) {
 			return "", false
 		}
-		out.WriteString(rangeOf(one, other))
+		out.WriteString(rangeOf(one, other, strings.HasSuffix(out.String(), "up to ")))
 		endA, endB = at[1], bt[1]
 	}
 
@@ -51,8 +51,8 @@ func isMeasured(s string, at int, number string) bool {
 }
 
 // rangeOf is from the least to the largest of two numbers or ranges, as they
-// were written.
-func rangeOf(a, b string) string {
+// were written; upTo: the largest alone.
+func rangeOf(a, b string, upTo bool) string {
 	if a == b {
 		return a
 	}
@@ -65,6 +65,10 @@ func rangeOf(a, b string) string {
 		if most == "" || valueOf(number) > valueOf(most) {
 			most = number
 		}
+	}
+
+	if upTo {
+		return most
 	}
 
 	return least + " to " + most

@@ -8,6 +8,8 @@ func TestRanges(t *testing.T) {
 		{"60.2 to 81.5 % of the gaps", "70.3 % of the gaps", "60.2 to 81.5 % of the gaps"},
 		{"60.2 to 81.5 % of the gaps", "90.0 % of the gaps", "60.2 to 90.0 % of the gaps"},
 		{"late by 9.5 ms (p99; 10 ms)", "late by 21.4 ms (p99; 10 ms)", "late by 9.5 to 21.4 ms (p99; 10 ms)"},
+		{"up to 9.5 ms late", "up to 21.4 ms late", "up to 21.4 ms late"},
+		{"up to 21.4 ms late", "up to 9.5 ms late", "up to 21.4 ms late"},
 		{"1.1 of 2.2", "1.3 of 2.0", "1.1 to 1.3 of 2.0 to 2.2"},
 		{"the same 1.5", "the same 1.5", "the same 1.5"},
 		{"", "", ""},
