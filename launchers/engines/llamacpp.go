@@ -33,10 +33,12 @@ func llamacppKind() Kind {
 		ImageCaches: []container.Cache{
 			hubCache(), {Name: "llama.cpp", Path: "/root/.cache/llama.cpp", Variable: "LLAMA_CACHE"},
 		},
-		WorldSize:  unknownSize, // it spreads over all GPUs that it sees
-		Drafts:     llamaSpeculates,
-		Retired:    llamaRetired(),
-		Conflicts:  splitContext,
+		WorldSize: unknownSize, // it spreads over all GPUs that it sees
+		Drafts:    llamaSpeculates,
+		Retired:   llamaRetired(),
+		Conflicts: func(spec recipe.Spec, version Version) []Conflict {
+			return append(splitContext(spec, version), misspelled(llamaSpelling(), llamaKnown(), spec.Args)...)
+		},
 		NeedsModel: true,
 
 		WeightsOnGPU: llamaWeightsOnGPU,

@@ -155,6 +155,42 @@ const llamaOptions = `
 . --lora-init-without-apply
 `
 
+// llamaValues are the names of the other options of those builds: each takes a
+// value.
+const llamaValues = `
+adaptive-decay adaptive-target api-key api-key-file api-prefix cache-reuse chat-template chat-template-file
+chat-template-kwargs completion-bash control-vector control-vector-layer-range control-vector-scaled cors-headers
+cors-methods cors-origins draft draft-max draft-min draft-n draft-n-min dry-allowed-length dry-base dry-multiplier
+dry-penalty-last-n dry-sequence-breaker dynatemp-exp dynatemp-range embd-gemma-default embd-normalize
+fim-qwen-1.5b-default fim-qwen-14b-spec fim-qwen-30b-default fim-qwen-3b-default fim-qwen-7b-default
+fim-qwen-7b-spec frequency-penalty gpt-oss-120b-default gpt-oss-20b-default grammar grammar-file host
+image-max-tokens image-min-tokens keep kv-unified-per-slot log-file log-prompts-dir lora lora-scaled
+mcp-servers-config mcp-servers-json media-path min-p mirostat mirostat-ent mirostat-lr models-dir models-max
+models-preset moe-cache-mib mtmd-batch-max-tokens numa override-kv path poll pooling port presence-penalty prio
+prio-batch reasoning-budget reasoning-budget-message reasoning-effort reasoning-format repeat-last-n repeat-penalty
+rope-freq-base rope-freq-scale rope-scale rope-scaling rpc samplers sleep-idle-seconds slot-save-path spec-default
+spec-draft-n-max spec-draft-n-min spec-draft-n-ubatch spec-draft-sampling spec-ngram-map-k-min-hits
+spec-ngram-map-k-size-m spec-ngram-map-k-size-n spec-ngram-map-k4v-min-hits spec-ngram-map-k4v-size-m
+spec-ngram-map-k4v-size-n spec-ngram-min-hits spec-ngram-mod-n-match spec-ngram-mod-n-max spec-ngram-mod-n-min
+spec-ngram-simple-min-hits spec-ngram-simple-size-m spec-ngram-simple-size-n spec-ngram-size-m spec-ngram-size-n
+spec-synth-len spec-synth-rates spec-type sse-ping-interval ssl-cert-file ssl-key-file tags threads-http tools
+tools-runtime top-k top-p version video-ffmpeg-dir video-fps video-timestamp-interval vision-gemma-12b-default
+vision-gemma-4b-default xtc-probability xtc-threshold yarn-attn-factor yarn-beta-fast yarn-beta-slow yarn-ext-factor
+yarn-orig-ctx
+`
+
+// llamaKnown are all names that an argument of llama-server may have.
+func llamaKnown() []string {
+	known := append(strings.Fields(llamaValues), "draft-n", "draft-min", "draft-n-min", "draft-max", "draft-model",
+		"draft", "mlock", "mmap", "no-mmap", "direct-io", "dio")
+	for _, word := range strings.Fields(llamaOptions) {
+		if strings.HasPrefix(word, "-") {
+			known = append(known, strings.TrimLeft(word, "-"))
+		}
+	}
+	return known
+}
+
 // llamaOption is one line of llamaOptions.
 type llamaOption struct {
 	name  string // the first long spelling

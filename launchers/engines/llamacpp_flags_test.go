@@ -74,6 +74,36 @@ func TestLlamaSpellingsAgainstHelp(t *testing.T) {
 	}
 }
 
+// An option near to a known one is probably that one; those of the builds are
+// known.
+func TestLlamaMisspelled(t *testing.T) {
+	suggested := func(name string) string {
+		found := misspelled(llamaSpelling(), llamaKnown(), []recipe.Arg{{Name: name, Value: "1"}})
+		if len(found) == 0 {
+			return ""
+		}
+		_, near, _ := strings.Cut(found[0].Message, "did you mean ")
+		return strings.TrimSuffix(near, "?")
+	}
+	for _, file := range []string{"help-b10573.txt", "help-b11669.txt"} {
+		for _, o := range helpOptions(t, file) {
+			for _, spelling := range o.spellings {
+				if near := suggested(strings.TrimLeft(spelling, "-")); near != "" {
+					t.Errorf("%s: %s is taken for %s", file, spelling, near)
+				}
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"ctx-sise": "ctx-size", "paralel": "parallel", "flash_atn": "flash-attn", "cache-typ-k": "cache-type-k",
+		"draft-max": "", "something-else": "", "no-kv-unifid": "no-kv-unified",
+	} {
+		if got := suggested(name); got != want {
+			t.Errorf("%s: did you mean %q, want %q", name, got, want)
+		}
+	}
+}
+
 // Every spelling gets the dashes that the help shows, and all spellings of an
 // option (but its --no- form) meet under one name.
 func checkDashes(t *testing.T, file string, o helpOption) {

@@ -502,7 +502,7 @@ func vllmRetired() []Retirement {
 
 // vllmConflicts finds settings of vLLM that do not go together.
 func vllmConflicts(spec recipe.Spec, version Version) []Conflict {
-	found := slices.Concat(multiStep(spec.Args, version), misspelled(spec.Args))
+	found := slices.Concat(multiStep(spec.Args, version), misspelled(vllmSpelling(), vllmKnown(), spec.Args))
 	hip, hasHIP := spec.Env["HIP_VISIBLE_DEVICES"]
 	cuda, hasCUDA := spec.Env["CUDA_VISIBLE_DEVICES"]
 	if hasHIP && hasCUDA && hip != cuda {

@@ -52,24 +52,28 @@ structured-outputs-config tensor-parallel-size tokenizer tokenizer-mode tokenize
 tool-call-parser tool-parser-plugin tool-server trust-remote-code trust-request-chat-template ubatch-size uds
 uvicorn-log-level video-pruning-rate worker-cls worker-extension-cls`
 
-// misspelled finds options that vLLM is not known to have, and that are near to
-// one of its own.
-func misspelled(args []recipe.Arg) []Conflict {
+// vllmKnown are all names that an argument of vLLM may have had.
+func vllmKnown() []string {
 	known := strings.Fields(vllmOptions)
 	for _, r := range vllmRetired() {
 		known = append(known, r.Arg)
 	}
+	return known
+}
 
+// misspelled finds options that an engine is not known to have, and that are near
+// to one of its own.
+func misspelled(s recipe.Spelling, known []string, args []recipe.Arg) []Conflict {
 	var found []Conflict
 	for _, arg := range args {
-		name, _, _ := strings.Cut(vllmSpelling().Key(arg.Name), ".")
+		name, _, _ := strings.Cut(s.Key(arg.Name), ".")
 		if slices.Contains(known, name) || slices.Contains(known, strings.TrimPrefix(name, "no-")) {
 			continue
 		}
 		if near := text.Nearest(name, known); near != "" {
 			found = append(found, Conflict{
 				Arg:     arg.Name,
-				Message: fmt.Sprintf("%s: vllm is not known to have this option: did you mean %s?", arg.Name, near),
+				Message: fmt.Sprintf("%s: %s is not known to have this option: did you mean %s?", arg.Name, s.Engine, near),
 			})
 		}
 	}
