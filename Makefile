@@ -3,6 +3,8 @@ GO            ?= go
 TOOLS         := $(CURDIR)/.cache/tools
 GOLANGCI      := $(TOOLS)/golangci-lint
 GOLANGCI_VERSION := v2.15.0
+GORELEASER    := $(TOOLS)/goreleaser
+GORELEASER_VERSION := v2.14.3
 LLAMA         := .cache/llama
 MODELS        := .cache/models
 TOKENIZERS    := $(CURDIR)/.cache/tokenizers
@@ -23,9 +25,11 @@ build: bin/bench ## build bin/bench
 bin/bench:
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./cmd/bench
 
+# The demo needs no GPU, so it is built without a C compiler.
 .PHONY: demo
-demo: build ## run the quickstart scenario on the embedded simulator: a chart in a minute
-	./bin/bench run scenarios/quickstart.yaml
+demo: ## run the quickstart scenario on the embedded simulator: a chart in a minute
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/demo/bench ./cmd/bench
+	./bin/demo/bench run scenarios/quickstart.yaml
 
 .PHONY: test
 test: ## all tests, with the race detector where a C compiler is installed (cmd/bench without it)
@@ -118,6 +122,13 @@ picture: build ## the picture of the README: the demo's report in a browser (nee
 .PHONY: release
 release: ## static binaries, archives, Debian packages and checksums in dist/, without a network
 	scripts/release.sh
+
+.PHONY: release-check
+release-check: $(GORELEASER) ## check the configuration of releases (fetches goreleaser; minutes the first time)
+	$(GORELEASER) check
+
+$(GORELEASER):
+	GOBIN=$(TOOLS) $(GO) install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
 
 .PHONY: site
 site: ## the documentation as a web site with a search in dist/site

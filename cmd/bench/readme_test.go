@@ -107,7 +107,7 @@ func dryRun(t *testing.T, targets ...string) string {
 // has the columns and the rows of its output; the figures may differ.
 func checkDemo(t *testing.T, table string) {
 	t.Helper()
-	command := regexp.MustCompile(`(?m)^\./bin/bench run .*$`).FindString(dryRun(t, "demo"))
+	command := regexp.MustCompile(`(?m)^\./bin/demo/bench run .*$`).FindString(dryRun(t, "demo"))
 	if command == "" {
 		t.Fatal("make demo does not run the program")
 	}
@@ -116,7 +116,7 @@ func checkDemo(t *testing.T, table string) {
 	if err := os.CopyFS(filepath.Join(dir, "scenarios"), os.DirFS("../../scenarios")); err != nil {
 		t.Fatal(err)
 	}
-	out := runBlock(t, dir, "mkdir bin && ln -s ../bench bin/bench\n"+command)
+	out := runBlock(t, dir, "mkdir -p bin/demo && ln -s ../../bench bin/demo/bench\n"+command)
 	printed := map[string]bool{}
 	for line := range strings.Lines(out) {
 		printed[shape(line)] = true
