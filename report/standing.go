@@ -339,9 +339,9 @@ func searchStanding(run *results.Run) Standing {
 			line = fmt.Sprintf("%s: %s", text.Clean(variant), studies.EndText(policy, searches[i]))
 		}
 		if d, ok := diffs[variant]; ok {
-			line += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta),
-				versus.VerdictText(d))
-			s.Decided = s.Decided || d.Verdict == compare.Better || d.Verdict == compare.Worse
+			verdict, words := versus.LimitVerdict(run, searches, variant, d)
+			line += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta), words)
+			s.Decided = s.Decided || verdict == compare.Better || verdict == compare.Worse
 		}
 		s.Lines = append(s.Lines, line+".")
 	}

@@ -33,6 +33,23 @@ func LimitDifferences(run *results.Run, searches []search.Run) map[string]compar
 	return out
 }
 
+// LimitVerdict is the verdict on a variant's limit beside the baseline's. A limit
+// found by a client that was the limit itself is a lower bound: being above one
+// establishes nothing.
+func LimitVerdict(run *results.Run, searches []search.Run, variant string, d compare.Difference) (verdict compare.Verdict,
+	words string,
+) {
+	base, _ := ClientLimited(searches, BaselineOf(run))
+	mine, _ := ClientLimited(searches, variant)
+	baseBound, bound := base > 0, mine > 0
+	if d.Verdict == compare.Better && baseBound || d.Verdict == compare.Worse && bound ||
+		d.Verdict == compare.NoDifference && (bound || baseBound) {
+		return compare.CannotTell, "cannot tell: the lower of the two limits is a lower bound"
+	}
+
+	return d.Verdict, VerdictText(d)
+}
+
 // ClientLimited counts the steps of a variant's searches in which the client
 // was the limit, and all of them. Where there are any, the server may bear more
 // than the limit that was found.

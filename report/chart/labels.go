@@ -20,6 +20,9 @@ func (l *labels) block(at vg.Point, r vg.Length) {
 	})
 }
 
+// titleGap is free above the plotting area, below the title of its axis.
+const titleGap vg.Length = 6
+
 // labelMost is how wide a name may be.
 const labelMost vg.Length = 170
 
@@ -63,7 +66,7 @@ func (l *labels) write(at vg.Point, name string) {
 
 // free reports whether nothing is there, inside the canvas.
 func (l *labels) free(r vg.Rectangle) bool {
-	if r.Min.X < l.f.area.Min.X || r.Max.X > l.f.c.w-2 || r.Min.Y < l.f.area.Min.Y || r.Max.Y > l.f.area.Max.Y+rowSize {
+	if r.Min.X < l.f.area.Min.X || r.Max.X > l.f.c.w-2 || r.Min.Y < l.f.area.Min.Y || r.Max.Y > l.f.area.Max.Y+titleGap {
 		return false
 	}
 	for _, t := range l.taken {

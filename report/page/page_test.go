@@ -341,6 +341,11 @@ func TestTargetsAreDrawn(t *testing.T) {
 	}
 
 	page := string(draw(t, run))
+	_, answers, _ := strings.Cut(page, `<section id="charts"`)
+	answers, _, _ = strings.Cut(answers, "</section>")
+	if !strings.Contains(answers, "target: p99_e2el_ms &lt;= 900") {
+		t.Error("the first target of the search is not among the charts that answer")
+	}
 	for _, want := range []string{
 		"goodput goal: ttft &lt;= 50 ms", "target: median_tpot_s &lt; 0.02",
 		`id="sweep-request_goodput"`,

@@ -18,7 +18,7 @@ import (
 // sweep draws figures over the points of the load, or where there is one point
 // side by side: all but the one that decides, which stands above.
 func (d *drawer) sweep() ([]*figure, error) {
-	decides, _ := versus.StandingFigure(d.run)
+	decides, _ := d.decides()
 	steps := versus.StepResults(d.run)
 	figures := catalog.Drawn(steps)
 	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
@@ -42,9 +42,24 @@ func (d *drawer) sweep() ([]*figure, error) {
 	return all, nil
 }
 
+// decides is the figure that the verdict goes by: that of a search is the first
+// of its targets that a step knows.
+func (d *drawer) decides() (catalog.Figure, bool) {
+	if d.run.Manifest.Search != nil {
+		for _, target := range d.run.Manifest.Search.Targets {
+			f, err := catalog.Find(versus.FigureName(target.Figure))
+			if err == nil && slices.ContainsFunc(d.cells, func(c compare.Cell) bool { return d.armOf(c, f).N > 0 }) {
+				return f, true
+			}
+		}
+	}
+
+	return versus.StandingFigure(d.run)
+}
+
 // deciding draws the figure that the verdict goes by; null where no step has it.
 func (d *drawer) deciding() (*figure, error) {
-	figure, ok := versus.StandingFigure(d.run)
+	figure, ok := d.decides()
 	if !ok {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
@@ -227,6 +242,7 @@ func (d *drawer) targets(f catalog.Figure) []chart.Target {
 		if strings.HasSuffix(c.Figure, "_ms") {
 			value /= 1000
 		}
+		all = slices.DeleteFunc(all, func(t chart.Target) bool { return t.Value == value }) // one line, one label
 		all = append(all, chart.Target{Value: value, Label: fmt.Sprintf("target: %s %s %g", text.Clean(c.Figure),
 			text.Clean(c.Op), c.Value)})
 	}

@@ -93,7 +93,8 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 		if variant != versus.BaselineOf(run) {
 			verdict = table.Missing
 			if d, ok := diffs[variant]; ok {
-				change, interval, verdict = versus.ChangeText(d.Delta), versus.IntervalText(d), versus.VerdictText(d)
+				change, interval = versus.ChangeText(d.Delta), versus.IntervalText(d)
+				_, verdict = versus.LimitVerdict(run, searches, variant, d)
 			}
 		}
 		row := table.Row{}
