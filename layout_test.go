@@ -92,6 +92,17 @@ var rules = map[string]rule{
 		"launchers/engines", "internal/text", "metrics",
 		"metrics/catalog", "metrics/compare", "metrics/search", "results",
 	}, never: pure},
+	"metrics/history": {
+		ours:  []string{"metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "results"},
+		never: append([]string{"os", "net/http", "os/exec"}, noCLI...),
+	},
+	"report/history": {
+		ours: []string{
+			"internal/text", "metrics/compare", "metrics/history", "metrics/versus", "report/chart", "report/export",
+			"report/table",
+		},
+		never: append([]string{"os"}, noSystem...),
+	},
 	"report": {ours: []string{
 		"internal/text", "metrics/versus", "report/table", "results",
 		"metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results/store", "report/detail",
@@ -383,9 +394,9 @@ var rules = map[string]rule{
 		"metrics/versus", "report/grid", "report/table", "results",
 	}, never: pure},
 	"report/export": {ours: []string{
-		"internal/text", "metrics", "metrics/catalog", "metrics/compare",
+		"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/history",
 		"metrics/versus", "report/grid", "report/table", "results",
-	}, never: pure},
+	}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"internal/stranger":              {},
 	"internal/realcontainer":         {ours: []string{"internal/text"}},
 	"internal/fakeengine/standalone": {ours: []string{"internal/fakeengine"}},

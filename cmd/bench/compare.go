@@ -116,13 +116,9 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		}
 	}
 
-	var matches []versus.Match
-	for _, text := range o.match {
-		m, err := versus.ParseMatch(text)
-		if err != nil {
-			return usageError(fmt.Errorf("--match: %w", err))
-		}
-		matches = append(matches, m)
+	matches, err := versus.ParseMatches(o.match)
+	if err != nil {
+		return usageError(fmt.Errorf("--match: %w", err))
 	}
 
 	comparison, err := versus.Compare(sides, versus.CompareOptions{
@@ -142,7 +138,9 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 			return err
 		}
 	}
-	if err := o.write(e, comparison, findings); err != nil {
+	err = differences.WriteComparison(e.stdout, comparison, table.Format(o.format), findings,
+		table.Options{Width: e.width, Color: e.width > 0})
+	if err != nil {
 		return err
 	}
 
@@ -153,18 +151,6 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	}
 
 	return nil
-}
-
-func (o compareOptions) write(e env, c *versus.Comparison, findings []versus.Finding) error {
-	switch o.format {
-	case "json":
-		return differences.ComparisonJSON(e.stdout, c, findings)
-	case "markdown":
-		return differences.WriteComparison(e.stdout, c, table.ForMarkdown, findings, table.Options{})
-	default:
-		return differences.WriteComparison(e.stdout, c, table.ForTerminal, findings,
-			table.Options{Width: e.width, Color: e.width > 0})
-	}
 }
 
 func (o compareOptions) parse() ([]versus.Condition, float64, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +20,7 @@ func newExplainCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain [CODE...]", Short: "Explain a code of a warning or a failure", Long: explainLong,
 		Example:   "  bench explain client-limit\n  bench explain suspect\n  bench explain",
-		ValidArgs: append(termNames(), codes.Names()...),
+		ValidArgs: append(codes.TermNames(), codes.Names()...),
 		RunE:      func(_ *cobra.Command, given []string) error { return runExplain(e, given, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -53,7 +52,7 @@ func runExplain(e env, given []string, asJSON bool) error {
 	case asJSON:
 		return printJSON(e, entries)
 	case len(given) == 0:
-		return listCodes(e, entries)
+		return codes.List(e.stdout, entries)
 	}
 
 	for _, term := range terms {
@@ -66,29 +65,12 @@ func runExplain(e env, given []string, asJSON bool) error {
 	return nil
 }
 
-// termNames are the terms as one word each, for the shell.
-func termNames() []string {
-	var names []string
-	for _, t := range codes.Terms() {
-		names = append(names, strings.ReplaceAll(t.Name, " ", "-"))
-	}
-	return names
-}
-
 func unknownCode(code string) error {
 	near := codes.Like(code)
 	if len(near) == 0 {
 		return usageError(fmt.Errorf("unknown code %q: bench explain lists all", code))
 	}
 	return usageError(fmt.Errorf("unknown code %q: did you mean %s?", code, strings.Join(near, ", ")))
-}
-
-func listCodes(e env, entries []codes.Entry) error {
-	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	for _, entry := range entries {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", entry.Code, entry.Severity, entry.Meaning)
-	}
-	return table.Flush()
 }
 
 // printJSON prints a value for programs.

@@ -172,15 +172,11 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 		out = e.stdout
 	}
 
-	switch {
-	case o.checkOnly && o.format == "json":
-		err = differences.MachineCheckJSON(out, b)
-	case o.format == "markdown" && o.checkOnly:
-		err = differences.WriteMachineCheck(out, b, table.ForMarkdown, table.Options{})
-	default:
-		err = differences.WriteMachineCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
+	form := table.ForTerminal
+	if o.checkOnly {
+		form = table.Format(o.format)
 	}
-
+	err = differences.WriteMachineCheck(out, b, form, table.Options{Width: e.width})
 	if err != nil {
 		return err
 	}
@@ -245,16 +241,8 @@ func (o reproduceOptions) printResult(
 		return err
 	}
 
-	switch o.format {
-	case "json":
-		err = differences.ReproductionJSON(e.stdout, r)
-	case "markdown":
-		err = differences.WriteReproduction(e.stdout, r, table.ForMarkdown, table.Options{})
-	default:
-		err = differences.WriteReproduction(e.stdout, r, table.ForTerminal,
-			table.Options{Width: e.width, Color: e.width > 0})
-	}
-
+	err = differences.WriteReproduction(e.stdout, r, table.Format(o.format),
+		table.Options{Width: e.width, Color: e.width > 0})
 	if err != nil {
 		return err
 	}

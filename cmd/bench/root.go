@@ -55,6 +55,7 @@ func newRootCommand(e env) *cobra.Command {
 		newValidateCommand(e),
 		newReportCommand(e),
 		newCompareCommand(e),
+		newHistoryCommand(e),
 		newImportCommand(e),
 		newBundleCommand(e),
 		newReproduceCommand(e),

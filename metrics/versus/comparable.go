@@ -28,11 +28,15 @@ func kindDiffers(baseline, candidate compare.Cell) string {
 }
 
 // promptsDiffer says how the prompts of two cells differ; "": not, as far as
-// their hashes tell.
+// their hashes tell. Cells of which other repeats count, each with prompts of its
+// own, have the prompts of one load.
 func promptsDiffer(baseline, candidate compare.Cell) string {
 	b, c := promptHashes(baseline), promptHashes(candidate)
-	if len(b) == 0 || len(c) == 0 ||
-		slices.ContainsFunc(c, func(hash string) bool { return slices.Contains(b, hash) }) {
+	if len(b) == 0 || len(c) == 0 {
+		return ""
+	}
+	ofAll := hashesOf(baseline.Steps)
+	if slices.ContainsFunc(hashesOf(candidate.Steps), func(hash string) bool { return slices.Contains(ofAll, hash) }) {
 		return ""
 	}
 	return fmt.Sprintf("the prompts differ (SHA-256 %s and %s)", Short(b[0]), Short(c[0]))
@@ -40,9 +44,11 @@ func promptsDiffer(baseline, candidate compare.Cell) string {
 
 // promptHashes are those of a cell's repeats, each of which may have prompts of
 // its own.
-func promptHashes(c compare.Cell) []string {
+func promptHashes(c compare.Cell) []string { return hashesOf(c.Counted) }
+
+func hashesOf(steps []*results.Result) []string {
 	var hashes []string
-	for _, r := range c.Counted {
+	for _, r := range steps {
 		if r.Asked.DatasetSHA256 != "" {
 			hashes = text.AppendNew(hashes, r.Asked.DatasetSHA256)
 		}

@@ -183,3 +183,13 @@ func namesOf(all []Delta) []string {
 
 	return names
 }
+
+// Between lists what is recorded to differ between two runs as far as it touches
+// one cell of each, and says why their figures measure different things; "": they
+// do not.
+func Between(base, with *results.Run, b, w compare.Cell) (differ []Change, never string) {
+	for _, d := range runChanges(base, with) {
+		differ = append(differ, d.Change)
+	}
+	return append(differ, cellChanges(b, w)...), settingsDiffer(b, w)
+}

@@ -35,6 +35,19 @@ func ParseMatch(text string) (Match, error) {
 	return Match{base, with}, nil
 }
 
+// ParseMatches reads pairs such as "tp8=tp8-new".
+func ParseMatches(texts []string) ([]Match, error) {
+	var all []Match
+	for _, text := range texts {
+		m, err := ParseMatch(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
 // Comparison sets sides beside a baseline.
 type Comparison struct {
 	Sides    []Side

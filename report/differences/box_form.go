@@ -13,6 +13,10 @@ import (
 
 // WriteMachineCheck prints the check for a terminal or as Markdown.
 func WriteMachineCheck(w io.Writer, b *versus.MachineCheck, form table.Format, opts table.Options) error {
+	if form == table.ForJSON {
+		return MachineCheckJSON(w, b)
+	}
+
 	counts := b.Counts()
 	var words []string
 	for _, state := range []versus.FactState{

@@ -17,6 +17,9 @@ import (
 
 // WriteReproduction prints the reproduction for a terminal or as Markdown.
 func WriteReproduction(w io.Writer, r *versus.Reproduction, form table.Format, opts table.Options) error {
+	if form == table.ForJSON {
+		return ReproductionJSON(w, r)
+	}
 	return table.Print(w, reproductionParts(r), form, opts)
 }
 

@@ -16,6 +16,9 @@ import (
 func WriteComparison(w io.Writer, c *versus.Comparison, form table.Format, findings []versus.Finding,
 	opts table.Options,
 ) error {
+	if form == table.ForJSON {
+		return ComparisonJSON(w, c, findings)
+	}
 	return table.Print(w, comparisonParts(c, findings), form, opts)
 }
 

@@ -5,13 +5,14 @@ import (
 	"io"
 )
 
-// Format says how tables are drawn.
+// Format is a form of the output, as --format names it.
 type Format string
 
-// The forms.
+// The forms. Print draws the first two; what has a form in JSON writes that itself.
 const (
-	ForTerminal Format = "terminal"
+	ForTerminal Format = "table"
 	ForMarkdown Format = "markdown"
+	ForJSON     Format = "json"
 )
 
 // Print prints pieces in a form.

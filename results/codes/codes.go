@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/benchrig/bench/results"
 )
@@ -89,4 +90,13 @@ func find(entries []Entry, code string) (Entry, bool) {
 func (e Entry) Write(w io.Writer) {
 	fmt.Fprintf(w, "%s (%s)\n  meaning     %s\n  why         %s\n  what to do  %s\n", e.Code, e.Severity, e.Meaning,
 		e.Why, e.Do)
+}
+
+// List writes a line for each entry.
+func List(w io.Writer, entries []Entry) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, e := range entries {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", e.Code, e.Severity, e.Meaning)
+	}
+	return table.Flush()
 }

@@ -42,3 +42,12 @@ func FindTerm(name string) (Term, bool) {
 
 // Write writes a term for a terminal.
 func (t Term) Write(w io.Writer) { fmt.Fprintf(w, "%s\n  meaning     %s\n", t.Name, t.Meaning) }
+
+// TermNames are the terms as one word each, for the shell.
+func TermNames() []string {
+	var names []string
+	for _, t := range Terms() {
+		names = append(names, strings.ReplaceAll(t.Name, " ", "-"))
+	}
+	return names
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/benchrig/bench/results"
 )
@@ -26,44 +27,61 @@ func Newest(dir string) (string, error) {
 	if _, err := Open(dir); err == nil {
 		return dir, nil
 	}
-	newest, err := newestBelow(dir, 2)
+	runs, err := foldersBelow(dir, 2)
 	if err != nil {
 		return "", fmt.Errorf("look for runs: %w", err)
 	}
-	if newest == "" {
+	if len(runs) == 0 {
 		_, err := Open(dir)
 		return "", err
 	}
-	return newest, nil
+	return slices.MaxFunc(runs, func(a, b string) int { return cmp.Compare(filepath.Base(a), filepath.Base(b)) }), nil
 }
 
-// newestBelow is the newest run at most levels folders below dir; "" if there is
-// none. Folders below dir that cannot be read are passed over.
-func newestBelow(dir string, levels int) (string, error) {
+// Runs are those of the folders that are run folders, and of the others all runs up
+// to two folders below.
+func Runs(folders []string) ([]string, error) {
+	var all []string
+	for _, dir := range folders {
+		if _, err := Open(dir); err == nil {
+			all = append(all, dir)
+			continue
+		}
+		runs, err := foldersBelow(dir, 2)
+		if err == nil && len(runs) == 0 {
+			_, err = Open(dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, runs...)
+	}
+	return all, nil
+}
+
+// foldersBelow are the runs at most levels folders below dir. Folders below dir that
+// cannot be read are passed over.
+func foldersBelow(dir string, levels int) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
+		return nil, nil
 	case err != nil:
-		return "", err
+		return nil, err
 	}
 
-	newest := ""
+	var runs []string
 	for _, entry := range entries {
 		below := filepath.Join(dir, entry.Name())
 		if info, err := os.Stat(below); err != nil || !info.IsDir() {
 			continue
 		}
-		found := ""
 		if _, err := os.Stat(filepath.Join(below, results.ManifestName)); err == nil {
-			found = below
+			runs = append(runs, below)
 		} else if levels > 1 {
-			found, _ = newestBelow(below, levels-1)
-		}
-		if found != "" && (newest == "" || cmp.Compare(filepath.Base(found), filepath.Base(newest)) > 0) {
-			newest = found
+			inside, _ := foldersBelow(below, levels-1)
+			runs = append(runs, inside...)
 		}
 	}
-
-	return newest, nil
+	return runs, nil
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/history"
+	"github.com/benchrig/bench/metrics/versus"
+	historyreport "github.com/benchrig/bench/report/history"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results/store"
+)
+
+const historyLong = `Follow figures over runs: the same variant and load point of one scenario, measured
+again as engine versions and days go by. Runs are taken in order of time. Where
+recorded settings change (engine version, arguments, driver, ...), what is before
+and after is compared; among eight runs or more with the same settings, a change of
+level that nothing recorded explains is looked for.
+
+A FOLDER is a run folder or a folder of runs; all runs up to two folders below it
+are taken.`
+
+type historyOptions struct {
+	figures, variants, points []string
+	format, difference        string
+}
+
+func newHistoryCommand(e env) *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use: "history FOLDER...", Short: "Follow figures over versions and days, and find where they changed",
+		Long: historyLong,
+		Example: "  bench history results/nightly\n" +
+			"  bench history results/nightly --figures output_throughput,p99_ttft_s --variants tp8\n" +
+			"  bench history results/nightly --format html > history.html",
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.MinimumNArgs(1)),
+		RunE:              func(_ *cobra.Command, given []string) error { return showHistory(e, given, o) },
+	}
+
+	f := cmd.Flags()
+	f.StringSliceVar(&o.figures, "figures", []string{"output_throughput"},
+		"figures to follow, by their names in summary.csv")
+	f.StringSliceVar(&o.variants, "variants", nil, "variants to follow (default: all)")
+	f.StringSliceVar(&o.points, "points", nil, "load points to follow (default: all)")
+	f.StringVar(&o.format, "format", "table", strings.Join(historyreport.Formats, ", "))
+	f.StringVar(&o.difference, "smallest-difference", "", "smallest relative change of interest (default: 3%)")
+	completeValues(cmd, "format", historyreport.Formats...)
+	completeValues(cmd, "figures", catalog.ConditionNames()...)
+	return cmd
+}
+
+func showHistory(e env, folders []string, o historyOptions) error {
+	if !slices.Contains(historyreport.Formats, o.format) {
+		return usageError(fmt.Errorf("--format %q: want one of %s", o.format,
+			strings.Join(historyreport.Formats, ", ")))
+	}
+	margin, err := percentOf("--smallest-difference", o.difference)
+	if err != nil {
+		return usageError(err)
+	}
+	rule := compare.DefaultRule()
+	rule.Margin = cmp.Or(margin, rule.Margin)
+	paths, err := store.Runs(folders)
+	if err != nil {
+		return err
+	}
+	sides, err := versus.ReadSides(paths, store.ReadAny)
+	if err != nil {
+		return err
+	}
+	_, figures, err := versus.FiguresOf(sides, o.figures)
+	if err != nil {
+		return usageError(fmt.Errorf("--figures: %w", err))
+	}
+
+	all := history.Of(sides, history.Wanted{Variants: o.variants, Points: o.points, Figures: figures, Rule: rule})
+	if len(all) == 0 {
+		return errors.New("no variant and load point was measured in two of these runs of one scenario")
+	}
+	return historyreport.Write(e.stdout, all, rule, o.format, table.Options{Width: e.width, Color: e.width > 0})
+}
