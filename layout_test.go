@@ -38,14 +38,14 @@ var rules = map[string]rule{
 		ours:  []string{"load/spec", "scenarios/schema", "launchers/engines"},
 		never: noSystem,
 	},
-	"scenarios/schema": {never: append([]string{"os"}, noSystem...)},
+	"scenarios/schema": {ours: []string{"internal/cpus"}, never: append([]string{"os"}, noSystem...)},
 	"scenarios/expand": {
 		ours:  []string{"scenarios", "scenarios/schema", "internal/secrets"},
 		never: append([]string{"os"}, noSystem...),
 	},
 	"scenarios/simulate": {ours: []string{"scenarios", "launchers/engines", "load/dialect"}, never: append([]string{"os"},
 		noSystem...)},
-	"scenarios/parse": {ours: []string{
+	"scenarios/parse": {ours: []string{"internal/cpus",
 		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
 		"results/codes",
 		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",
@@ -148,7 +148,7 @@ var rules = map[string]rule{
 		"internal/text",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"launchers/recipe": {
-		ours: []string{
+		ours: []string{"internal/cpus",
 			"results", "launchers/process", "launchers/container",
 			"internal/secrets", "launchers/vram", "internal/secrets",
 		},
@@ -159,7 +159,7 @@ var rules = map[string]rule{
 		"internal/proc", "internal/inside",
 	}, never: append([]string{"net/http"}, noCLI...)},
 	"launchers/process": {
-		ours:  []string{"internal/awake", "results", "internal/proc", "internal/inside"},
+		ours:  []string{"internal/cpus", "internal/awake", "results", "internal/proc", "internal/inside"},
 		never: append([]string{"net/http"}, noCLI...),
 	},
 	"load": {
@@ -172,7 +172,7 @@ var rules = map[string]rule{
 		never: append([]string{"os", "time"}, noSystem...),
 	},
 	"load/wire": {
-		ours:  []string{"load/spec", "results", "internal/proc"},
+		ours:  []string{"internal/cpus", "load/spec", "results", "internal/proc"},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
 	"load/agent": {
@@ -195,7 +195,7 @@ var rules = map[string]rule{
 		ours:  []string{"internal/inside", "internal/proc", "results", "results/store"},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
-	"harness/plan": {ours: []string{
+	"harness/plan": {ours: []string{"internal/cpus",
 		"scenarios", "dataset", "launchers", "launchers/engines", "load/dialect",
 		"launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics",
 		"metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu",
@@ -251,9 +251,9 @@ var rules = map[string]rule{
 		"scenarios/parse",
 	}, never: append([]string{"os"}, noSystem...)},
 	"harness/slurm":  {never: noCLI},
-	"harness/doctor": {ours: []string{"gpu", "results"}, never: noCLI},
+	"harness/doctor": {ours: []string{"internal/cpus", "gpu", "results"}, never: noCLI},
 	"harness/machine": {
-		ours: []string{
+		ours: []string{"internal/cpus",
 			"gpu", "gpu/device", "harness/hooks", "harness/plan",
 			"harness/state", "harness/telemetry", "launchers/cleanup", "launchers/recipe", "results", "scenarios",
 		},
@@ -276,7 +276,7 @@ var rules = map[string]rule{
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
 	"harness/doctor/look": {
-		ours: []string{
+		ours: []string{"internal/cpus",
 			"launchers/container", "gpu", "harness/doctor", "harness/hooks",
 			"harness/machine", "harness/plan", "harness/step", "internal/text", "launchers/engines", "launchers/ports", "launchers/process",
 			"launchers/recipe", "load/calibrate", "scenarios", "scenarios/schema",
@@ -329,6 +329,7 @@ var rules = map[string]rule{
 	}, never: noCLI},
 	"internal/text":          {ours: []string{"internal/secrets"}, never: pure},
 	"cmd/bench":              {ours: []string{"*"}},
+	"internal/cpus":          {ours: []string{"internal/proc"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"internal/executable":    {},
 	"internal/busy":          {},
 	"internal/fakeengine":    {},

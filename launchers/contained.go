@@ -71,6 +71,10 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 			spec.Inherit[0], spec.Inherit[0])
 	}
 
+	if spec.Place.Nice != 0 {
+		return container.Job{}, fmt.Errorf("nice: a container has none: remove the key, or give cpus")
+	}
+
 	command, err := kind.Command(inside(kind, spec))
 	if err != nil {
 		return container.Job{}, err
@@ -93,6 +97,8 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		GPUs:    spec.GPUs,
 		Devices: spec.Devices,
 		Vendor:  spec.Vendor,
+		CPUs:    spec.Place.CPUs.String(),
+		Node:    spec.Place.Node,
 		Host:    container.ThisHost(),
 		Caches:  kind.ImageCaches,
 		Model:   spec.Model,

@@ -44,7 +44,7 @@ type ending interface {
 func (s *Server) execute(_ context.Context, argv, env []string) (execution, error) {
 	p, err := process.Start(process.Config{
 		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie, Cgroup: true,
-		OrphanGrace: s.kind.OrphanGrace,
+		OrphanGrace: s.kind.OrphanGrace, Place: s.spec.Place,
 	})
 	if err != nil {
 		return nil, err

@@ -245,6 +245,9 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 		Launcher: kind.Name,
 		BaseURL:  s.redact.Text(endpoint.WithoutPassword(s.BaseURL())),
 		GPUs:     spec.GPUs,
+		CPUs:     spec.Place.CPUs.String(),
+		NUMANode: spec.Place.Node,
+		Nice:     spec.Place.Nice,
 	}
 	if spec.Span.Several() {
 		s.info.Nodes = spec.Span.Names()

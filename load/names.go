@@ -3,6 +3,7 @@ package load
 import (
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 )
 
 // What a pass takes, by the names that its users know.
@@ -13,6 +14,8 @@ type (
 	Turn = dialect.Turn
 	// Sampling are the parameters by which a server chooses tokens.
 	Sampling = spec.Sampling
+	// Place is where the threads run that read answers.
+	Place = wire.Place
 	// Timeouts bound one request; 0 means no limit.
 	Timeouts = spec.Timeouts
 )

@@ -50,6 +50,7 @@ type Options struct {
 	// Repeat takes the prompts round and round: as many as Arrivals has times,
 	// or without Arrivals until Duration ends. Records are numbered on.
 	Repeat          bool
+	Place           Place              // of the threads that read answers; zero: wherever this program runs
 	RequestID       func(i int) string // nil: RequestIDPrefix and i
 	RequestIDPrefix string             // "": "bench-"
 	// Start, if there is one, is called when the first wave is ready and decides
@@ -99,5 +100,6 @@ func (o *Options) wire(urls []*url.URL, width int, dial wire.DialFunc) wire.Opti
 		URLs: urls, Headers: o.Target.Headers, UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS,
 		Transport:        o.Transport,
 		ReuseConnections: o.ReuseConnections, ConnectTimeout: o.Timeouts.Connect, Width: width, Dial: dial,
+		Place: o.Place,
 	}
 }

@@ -108,6 +108,15 @@ func warnClientStarved(e Evidence) *results.Warning {
 		"%.1f ms, longer than the %s of %.1f ms%s", *e.Client.StarvedMaxS*1000, name, shortest*1000, rest)
 }
 
+// warnClientPlace says that the client does not run where it should.
+func warnClientPlace(e Evidence) *results.Warning {
+	if e.Client == nil || e.Client.PlaceRefused == "" {
+		return nil
+	}
+	return Warnf(results.WarnClientPlace, "threads of the client that read are not placed as the scenario asks: %s",
+		e.Client.PlaceRefused)
+}
+
 // ShortestInterval is the shortest time, in seconds, that the figures of a pass are
 // about: the median gap between chunks, but at least what makes a bound matter,
 // or where there are no gaps the median time to the first token, or of a request.

@@ -47,7 +47,8 @@ func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
 		warnInterrupted, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
-		warnCached, warnClientLate, warnClientLimit, warnClientBusy, warnClientStarved, warnAgentClock, warnRate,
+		warnCached, warnClientLate, warnClientLimit, warnClientBusy, warnClientStarved, warnClientPlace, warnAgentClock,
+		warnRate,
 		warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {

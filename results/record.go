@@ -112,6 +112,10 @@ type ClientReport struct {
 	// apart, and in all, of the thread that waited most; null: not known
 	StarvedMaxS *float64 `json:"starved_max_s,omitempty"`
 	StarvedS    *float64 `json:"starved_s,omitempty"`
+	// CPUs and nice value asked for the threads that read, left out: none; why they have not got them, "": they have
+	PinnedCPUs   string `json:"pinned_cpus,omitempty"`
+	Nice         int    `json:"nice,omitempty"`
+	PlaceRefused string `json:"place_refused,omitempty"`
 	// of the whole machine during the pass; null: it does not tell
 	StealS       *float64 `json:"steal_s,omitempty"`        // taken by the hypervisor, sum over CPUs
 	CPUPressureS *float64 `json:"cpu_pressure_s,omitempty"` // in which some task waited for a core

@@ -151,6 +151,9 @@ type Server struct {
 	CountsTokens bool              `json:"-"`           // it can be asked for the tokens of a text
 	DroppedEnv   []string          `json:"dropped_env"` // names of variables of ours that it did not inherit
 	GPUs         []int             `json:"gpus"`
+	CPUs         string            `json:"cpus,omitempty"`      // that it may use, "0-5,8"; "": as bench
+	NUMANode     *int              `json:"numa_node,omitempty"` // whose memory it takes first; null: as bench
+	Nice         int               `json:"nice,omitempty"`
 	PID          int               `json:"pid,omitempty"`
 	Model        string            `json:"model"`   // as the server names it
 	Version      string            `json:"version"` // as the server says; "" if it does not

@@ -170,7 +170,9 @@ const (
 	WarnClientBusy     WarningCode = "client-busy"  // the client used up its cores
 	// threads of the client had no core for longer than the shortest interval that the figures are about
 	WarnClientStarved WarningCode = "client-starved"
-	WarnSharedNode    WarningCode = "shared-node" // other jobs of the cluster ran on the node
+	// the threads of the client that read are not where, or as preferred, as the scenario asks
+	WarnClientPlace WarningCode = "client-place"
+	WarnSharedNode  WarningCode = "shared-node" // other jobs of the cluster ran on the node
 	// clocks of load agents are known too little for the latencies seen
 	WarnAgentClock WarningCode = "agent-clock"
 	WarnBuffered   WarningCode = "buffered" // chunks arrive in bursts: something between holds them back

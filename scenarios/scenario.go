@@ -144,6 +144,9 @@ type Server struct {
 	API        string // dialect of the command launcher's server: "openai" or "llamacpp"
 	APIKey     EnvValue
 	WorkDir    string // "": the scenario's folder
+	CPUs       string // that it may use, as Linux lists them; "": any
+	NUMA       string // node that it runs on, or "auto"; "": any
+	Nice       int    // of its processes, -20 to 19
 	Container  Container
 	Ready      Ready
 	Smoke      Smoke

@@ -217,6 +217,20 @@ func calibration(v View) []Finding {
 		v.Calibration.RequestsPerS)}
 }
 
+// clientCores says which cores client: cpus: auto would give the load client.
+func clientCores(v View) []Finding {
+	if v.CPUs == nil {
+		return nil
+	}
+	choice := v.CPUs.Choose(1, nil)
+	if len(choice.Client) == 0 {
+		return []Finding{finding("client", Note, "use a client on another host (client: hosts) where the server needs "+
+			"all cores", "client: cpus: auto gives it %s", choice.Why)}
+	}
+	return []Finding{finding("client", OK, "", "client: cpus: auto gives it CPUs %s (%s), and servers CPUs %s",
+		choice.Client, choice.Why, choice.Servers)}
+}
+
 func needs(v View) []Finding {
 	var out []Finding
 	for _, n := range v.Needs {

@@ -29,7 +29,7 @@ func Judge(v View) []Finding {
 	var all []Finding
 	for _, look := range []func(View) []Finding{
 		engines, containers, graphics, strangers, clients, files, memory,
-		processor, clock, ports, order, calibration, needs,
+		processor, clock, ports, order, calibration, clientCores, needs,
 	} {
 		all = append(all, look(v)...)
 	}

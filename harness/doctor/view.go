@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,6 +26,8 @@ type View struct {
 	Clock     Clock
 	Subreaper string // why orphans cannot be adopted; "": they can
 	Cgroups   bool   // a control group may be made for each server
+
+	CPUs *cpus.Topology // nil: not known
 
 	Calibration *results.Calibration
 	Broken      []string // what could not be read at all: state, calibration

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/internal/cpus"
 )
 
 // sysfsRootVariable names a folder that stands before /sys and /proc when bench
@@ -49,7 +50,11 @@ func (p Process) Visibility() map[string]string {
 // Here is the whole of this machine, for plans.
 func Here(inventory gpu.Inventory, self string) plan.Machine {
 	vendor := inventory.Vendor()
-	return plan.Machine{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
+	here := plan.Machine{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
+	if topology, err := cpus.Here(); err == nil {
+		here.CPUs = &topology
+	}
+	return here
 }
 
 // MachineOf is what this process may use of the machine: the shell's variables and

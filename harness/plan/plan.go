@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -35,6 +36,8 @@ type Machine struct {
 
 	Nodes []recipe.Node // of the job, this one first; nil: they are not known, or there is only this one
 
+	CPUs *cpus.Topology // nil: not known
+
 	PortOffset int // added to ports that bench chooses, so that jobs on one machine look for them in different places
 }
 
@@ -43,11 +46,12 @@ type Machine struct {
 type Plan struct {
 	Scenario  string        `json:"scenario"`
 	Method    string        `json:"method"`
-	Lives     []Life        `json:"lives"`      // in the order they will run
-	EstimateS float64       `json:"estimate_s"` // if every step is needed
-	Assumes   string        `json:"assumes"`    // what the estimate rests on
-	Around    []PlannedHook `json:"around"`     // what is run beside the servers
-	Problems  []string      `json:"problems"`   // what would keep this machine from running it
+	Lives     []Life        `json:"lives"`            // in the order they will run
+	EstimateS float64       `json:"estimate_s"`       // if every step is needed
+	Assumes   string        `json:"assumes"`          // what the estimate rests on
+	Around    []PlannedHook `json:"around"`           // what is run beside the servers
+	Client    string        `json:"client,omitempty"` // where the load client runs; "": wherever bench does
+	Problems  []string      `json:"problems"`         // what would keep this machine from running it
 
 	LeastSteps int     `json:"least_steps"`      // those that are needed whatever comes out
 	LeastS     float64 `json:"least_estimate_s"` // of them
@@ -78,6 +82,10 @@ type PlannedServer struct {
 	Env      map[string]string `json:"env"`   // set for it, beside recipe.Hygiene
 	Unset    []string          `json:"unset"` // not inherited, beside recipe.Hygiene
 	GPUs     []int             `json:"gpus"`
+
+	CPUs     string `json:"cpus,omitempty"`      // that it may use; "": any
+	NUMANode *int   `json:"numa_node,omitempty"` // whose memory it takes first
+	Nice     int    `json:"nice,omitempty"`
 
 	Nodes  []string         `json:"nodes,omitempty"`  // of a server over several
 	Beside []PlannedProgram `json:"beside,omitempty"` // what is started before it, in this order
@@ -129,6 +137,7 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 		}
 	}
 
+	plan.Client = clientNote(sc, machine)
 	plan.decideLater(sc)
 	return plan, nil
 }
@@ -172,6 +181,7 @@ func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 	always, never := recipe.Hygiene()
 	out := PlannedServer{
 		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
+		CPUs: spec.Place.CPUs.String(), NUMANode: spec.Place.Node, Nice: spec.Place.Nice,
 		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset),
 			func(name string) bool { return slices.Contains(never, name) }),
 	}

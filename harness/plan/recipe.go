@@ -39,6 +39,12 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (kind
 			spec.GPUs = placed[replica]
 		}
 		spec.Devices = devicesOf(kind, v, machine, spec.GPUs)
+		if !kind.External {
+			var short string
+			if spec.Place, short = serverPlace(sc, v.Server, machine, spec.GPUs); short != "" && problem == "" {
+				problem = fmt.Sprintf("variant %q: %s", v.Name, short)
+			}
+		}
 		if short := spread(&spec, kind, v, machine); problem == "" {
 			problem = short
 		}

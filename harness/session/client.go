@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/load"
@@ -19,7 +20,10 @@ import (
 
 // Client is the load client in this process. Its reports carry what is known of
 // its limits on this machine.
-type Client struct{ calibration *results.Calibration }
+type Client struct {
+	calibration *results.Calibration
+	place       load.Place // of the threads that read
+}
 
 // NewClient reads the stored calibration of this machine; w gets a warning where
 // that fails.
@@ -28,13 +32,14 @@ func NewClient(w io.Writer) Client {
 	if err != nil {
 		fmt.Fprintf(w, "warning: %v\n", err)
 	}
-	return Client{calibration}
+	return Client{calibration: calibration}
 }
 
 // Run implements step.Driver.
 func (d Client) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport,
 	error,
 ) {
+	o.Place = d.place
 	report, err := load.Run(ctx, o, prompts, emit)
 	report.Calibration = d.calibration
 	return report, err
@@ -60,10 +65,14 @@ func CloseClient(d step.Driver) {
 
 // client is the load client of a scenario, connected; the caller closes it.
 // Authorities that cannot be read are refused before an agent starts.
-func client(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (step.Driver, error) {
+func client(ctx context.Context, p machine.Process, sc *scenarios.Scenario, where plan.Machine,
+) (step.Driver, error) {
 	c := sc.Client
 	if !c.Elsewhere() {
-		return NewClient(p.Stderr), nil
+		d := NewClient(p.Stderr)
+		place, _ := plan.ClientPlace(sc, where)
+		d.place = load.Place{CPUs: place.CPUs, Nice: place.Nice}
+		return d, nil
 	}
 
 	for _, v := range sc.Variants {

@@ -136,7 +136,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	live.OnChange = shown.Waiting
 	defer live.Start(ctx)()
 
-	driver, err := client(ctx, s.Process, s.Scenario)
+	driver, err := client(ctx, s.Process, s.Scenario, s.Machine)
 	if err != nil {
 		return Outcome{}, err
 	}

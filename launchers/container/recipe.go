@@ -82,6 +82,8 @@ type Job struct {
 	GPUs    []int    // of this machine, empty: none; nil: as Options say
 	Devices []string // ids of these GPUs, such as NVIDIA's UUIDs; nil: not known
 	Vendor  string   // "amd", "nvidia", ""
+	CPUs    string   // that it may use; "": any
+	Node    *int     // NUMA node that its memory is taken from; nil: any
 	Host    Host
 	Model   string  // a name, or a path to be mounted
 	Caches  []Cache // of the engine, mounted if Options name a folder for them
@@ -220,6 +222,12 @@ func namespaces(job Job) []string {
 		options = append(options, "-p", net.JoinHostPort(job.Address, port)+":"+port)
 	}
 	options = append(options, "--ipc", cmp.Or(job.Options.IPC, defaultIPC))
+	if job.CPUs != "" {
+		options = append(options, "--cpuset-cpus", job.CPUs)
+	}
+	if job.Node != nil {
+		options = append(options, "--cpuset-mems", strconv.Itoa(*job.Node))
+	}
 	if job.Options.ShmSize != "" {
 		options = append(options, "--shm-size", job.Options.ShmSize)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
@@ -35,6 +36,9 @@ type Config struct {
 	// us make one; see Process.CgroupError. It needs a Cookie.
 	Cgroup bool
 
+	// Place says on which CPUs the tree runs; zero: where this program does.
+	Place cpus.Place
+
 	// OrphanGrace is what members that outlive the leader get after their own
 	// SIGTERM; 0: 5 s.
 	OrphanGrace time.Duration
@@ -53,6 +57,7 @@ type Process struct {
 	memory   proc.OOMWatch
 
 	orphanGrace time.Duration // see Config
+	place       cpus.Place    // the same
 
 	done     chan struct{} // closed when the leader has ended
 	exitCode int           // valid once done is closed
@@ -155,7 +160,7 @@ func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, er
 		cmd: &exec.Cmd{
 			Path: program, Args: c.Argv, Env: env, Dir: c.Dir, Stdout: log, Stderr: log, SysProcAttr: attributes,
 		},
-		done: make(chan struct{}), killNow: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
+		place: c.Place, done: make(chan struct{}), killNow: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
 	}
 
 	if c.Stdin != nil {
@@ -176,8 +181,13 @@ func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, er
 // program does.
 func (p *Process) live(started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	if p.place.Zero() {
+		defer runtime.UnlockOSThread() // else the thread, which is where its child is, ends with this function
+	}
+	err := p.place.Apply()
+	if err == nil {
+		err = p.cmd.Start()
+	}
 	if err == nil {
 		offerToKernel(p.cmd.Process.Pid)
 		allowCore(p.cmd.Process.Pid)

@@ -11,6 +11,7 @@ import (
 	"crypto/tls"
 	"time"
 
+	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/vram"
 )
@@ -50,9 +51,10 @@ type Spec struct {
 	Container  container.Options // zero: a process of ours
 	Life       string            // id of the server life, for the journal
 	Replica    int
-	Replicas   int    // of the variant, 0 and 1 alike
-	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
-	Span       Span   // zero: the server is on this machine alone
+	Replicas   int        // of the variant, 0 and 1 alike
+	Cookie     string     // identifies our process trees; put into the environment as BENCH_COOKIE
+	Span       Span       // zero: the server is on this machine alone
+	Place      cpus.Place // on which CPUs it runs; zero: wherever bench may
 
 	OnReadinessChange func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
 }

@@ -25,6 +25,7 @@ const (
 // watchkeeping is what a loop knows of its own looks at its sockets. What a look
 // finds arrived after the look before it, which found all that was there then.
 type watchkeeping struct {
+	at     time.Time // of the latest look
 	floor  time.Time // nothing that the latest look found arrived before
 	looked time.Time // at the latest look that found all there was
 	starve starvation
@@ -33,7 +34,7 @@ type watchkeeping struct {
 // found notes a look that was begun at began and did not wait. whole says that it
 // found all there was.
 func (k *watchkeeping) found(began time.Time, whole bool) {
-	k.floor = k.looked
+	k.at, k.floor = began, k.looked
 	if whole {
 		k.looked = began
 	}
@@ -44,7 +45,7 @@ func (k *watchkeeping) found(began time.Time, whole bool) {
 
 // waited notes a look that found nothing at began and then waited until woke.
 func (k *watchkeeping) waited(began, woke time.Time) {
-	k.floor = began
+	k.at, k.floor = woke, began
 	if woke.Sub(began) >= sampledWait || woke.Sub(k.starve.at) >= samplePeriod {
 		waited, ok := k.starve.sample(woke)
 		if at := woke.Add(-waited - wakeSlack); ok && at.After(began) {
@@ -57,6 +58,7 @@ func (k *watchkeeping) waited(began, woke time.Time) {
 // begin notes that the socket was empty, or its request not sent, at that moment.
 func (c *socketConn) beginArrivals(at time.Time) {
 	c.emptied, c.since, c.drained = at, at, true
+	c.gap, c.due, c.lastAt, c.cuts = 0, at, 0, cuts{sizes: c.cuts.sizes[:0]}
 }
 
 // announced notes that something came on a socket that was empty, not before floor.

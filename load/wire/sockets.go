@@ -63,7 +63,7 @@ type requestBuffers struct {
 func NewSocketTransport(o Options) (*socketTransport, error) {
 	t := &socketTransport{
 		dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)),
-		loops: loops{streams: o.Width},
+		loops: loops{streams: o.Width, place: o.Place},
 	}
 	t.buffers.New = func() any {
 		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
@@ -213,6 +213,7 @@ func (t *socketTransport) Close(r *results.ClientReport) {
 	t.loops.close()
 	r.Transport, r.ConnectionsNo = spec.TransportSockets, int(t.opened.Load())
 	t.stamps.describe(r)
+	t.loops.describe(r)
 	if s := t.loops.starved; s.Known {
 		r.StarvedMaxS, r.StarvedS = new(s.Most.Seconds()), new(s.Total.Seconds())
 	}

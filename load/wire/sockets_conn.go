@@ -42,6 +42,11 @@ type socketConn struct {
 	since   time.Time // nothing of the latest read arrived before
 	drained bool      // nothing came since emptied, as far as the loop was told
 	exact   bool      // the latest read has a stamp of the kernel
+
+	lastAt time.Duration // of the latest arrival
+	gap    time.Duration // between arrivals, rather the short ones; 0: not known
+	due    time.Time     // until when the next is not late
+	cuts   cuts
 }
 
 // newSocketConn takes conn over.

@@ -9,6 +9,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/internal/cpus"
+	"github.com/benchrig/bench/results"
 )
 
 const (
@@ -39,6 +42,9 @@ type loops struct {
 	next int
 
 	starved Starved // of the loops that have ended
+
+	place   Place
+	refused error // why a loop that has ended is not placed as it should be
 }
 
 // join gives c to one of the loops, which are started by the first call.
@@ -57,6 +63,9 @@ func (ls *loops) join(c *socketConn) error {
 
 func (ls *loops) start() error {
 	n := min(runtime.GOMAXPROCS(0)-1, (ls.streams+loopStreams-1)/loopStreams, loopMax)
+	if cpus := len(ls.place.CPUs); cpus > 0 {
+		n = min(n, cpus)
+	}
 	open := ls.open
 	if open == nil {
 		open = newLoop
@@ -69,6 +78,11 @@ func (ls *loops) start() error {
 		}
 		if err != nil {
 			break // out of descriptors: those that there are serve all streams
+		}
+		l.place.Nice = ls.place.Nice
+		if cpus := ls.place.CPUs; len(cpus) > 0 {
+			i := len(ls.all) % len(cpus)
+			l.place.CPUs = cpus[i : i+1]
 		}
 		ls.all = append(ls.all, l)
 	}
@@ -91,6 +105,9 @@ func (ls *loops) close() {
 		l.mu.Unlock()
 		l.over.Wait()
 		ls.starved = ls.starved.join(l.starve)
+		if l.refused != nil {
+			ls.refused = l.refused
+		}
 		l.close()
 	}
 	raiseGOMAXPROCS(-len(ls.all))
@@ -110,6 +127,17 @@ func raiseGOMAXPROCS(n int) {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 }
 
+// describe says where the loops ran, and why not where they should have.
+func (ls *loops) describe(r *results.ClientReport) {
+	if len(ls.place.CPUs) == 0 && ls.place.Nice == 0 {
+		return
+	}
+	r.PinnedCPUs, r.Nice = cpus.Set(ls.place.CPUs).String(), ls.place.Nice
+	if ls.refused != nil {
+		r.PlaceRefused = ls.refused.Error()
+	}
+}
+
 // loop waits for the sockets given to it.
 type loop struct {
 	ep     int
@@ -124,6 +152,9 @@ type loop struct {
 	closed bool          // the descriptors are closed
 
 	watchkeeping
+
+	place   cpus.Place
+	refused error // why it is not there
 
 	round   int
 	events  [loopBatch]unix.EpollEvent
@@ -226,7 +257,10 @@ func (l *loop) close() {
 
 func (l *loop) run() {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if l.place.Zero() {
+		defer runtime.UnlockOSThread() // else the thread ends with this function
+	}
+	l.refused = l.place.Apply()
 	l.starve = ofThisThread()
 	defer l.starve.close()
 	l.looked = time.Now()
@@ -331,12 +365,25 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 	if c.drained {
 		c.since = c.emptied // found without an event
 	}
+	if len(c.cuts.sizes) == 0 && c.late(l.at) {
+		n, _ := l.recv.peek(c.fd, p)
+		c.cuts.find(p[:n])
+		c.cuts.all = n < len(p) && !c.thorough
+	}
+	if cut := c.cuts.sizes; len(cut) > 0 {
+		p = p[:min(len(p), cut[0])]
+	}
+
 	n, wall, err := l.recv.receive(c.fd, p)
 	c.empty = n < len(p) && (!c.thorough || err != nil)
 	if err != nil {
 		return 0, 0, err
 	}
+	if len(c.cuts.sizes) > 0 {
+		c.empty = c.cuts.next(n)
+	}
 	at, c.exact = l.stamp(c.stamps, wall)
+	c.paced(at)
 	if c.empty {
 		c.emptied, c.drained = c.stamps.clock.Start.Add(l.now.at), true
 	}

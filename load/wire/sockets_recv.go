@@ -27,6 +27,16 @@ type receiver struct {
 // receive reads once without waiting. wall is the arrival of the newest bytes,
 // 0 if the kernel did not say.
 func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
+	return r.receiveBy(fd, p, unix.MSG_DONTWAIT)
+}
+
+// peek is receive that leaves the bytes where they are.
+func (r *receiver) peek(fd int, p []byte) (n int, err error) {
+	n, _, err = r.receiveBy(fd, p, unix.MSG_DONTWAIT|unix.MSG_PEEK)
+	return n, err
+}
+
+func (r *receiver) receiveBy(fd int, p []byte, flags uintptr) (n int, wall int64, err error) {
 	r.iov.Base = unsafe.SliceData(p)
 	r.iov.SetLen(len(p))
 	r.msg.Iov, r.msg.Control = &r.iov, &r.control[0]
@@ -35,8 +45,7 @@ func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
 	for {
 		r.msg.SetControllen(len(r.control))
 		// It never waits, so the scheduler need not know of the call.
-		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)),
-			unix.MSG_DONTWAIT)
+		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), flags)
 		switch errno {
 		case 0:
 		case unix.EINTR:

@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
@@ -106,6 +107,7 @@ type httpTransport struct {
 	clock  Clock
 	stamps *stamper // nil until Start
 	opened atomic.Int64
+	place  Place
 }
 
 // Options say how to reach the servers.
@@ -119,6 +121,13 @@ type Options struct {
 	ConnectTimeout   time.Duration // for TCP, and again for the TLS handshake; 0: none
 	Width            int           // requests that may be in flight at once
 	Dial             DialFunc      // nil: the network
+	Place            Place         // of the threads that read; zero: wherever this program runs
+}
+
+// Place is where the threads run that read: each on one of the CPUs, in turn.
+type Place struct {
+	CPUs []int // none: any
+	Nice int   // 0: as this program
 }
 
 func (o Options) dialer() DialFunc {
@@ -150,7 +159,7 @@ func New(o Options) (Transport, error) {
 }
 
 func newHTTPTransport(o Options) (*httpTransport, error) {
-	t := &httpTransport{urls: o.URLs}
+	t := &httpTransport{urls: o.URLs, place: o.Place}
 	var err error
 	if t.header, t.host, err = requestHeader(o.Headers); err != nil {
 		return nil, err
@@ -291,4 +300,8 @@ func (t *httpTransport) Close(r *results.ClientReport) {
 	t.rt.CloseIdleConnections()
 	r.Transport, r.ConnectionsNo = spec.TransportHTTP, int(t.opened.Load())
 	t.stamps.describe(r)
+	if len(t.place.CPUs) > 0 || t.place.Nice != 0 {
+		r.PinnedCPUs, r.Nice = cpus.Set(t.place.CPUs).String(), t.place.Nice
+		r.PlaceRefused = "net/http reads with any thread of bench: only sockets have threads that can be placed"
+	}
 }

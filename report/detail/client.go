@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -33,9 +34,19 @@ func printClient(p *table.Printer, r *results.Result) {
 	}
 }
 
-// contentionParts say of cores that were wanted and not had during a pass.
+// contentionParts say where the threads of the client ran, and which cores were wanted
+// and not had during a pass.
 func contentionParts(c *results.ClientReport) []string {
 	var parts []string
+	if c.PinnedCPUs != "" {
+		parts = append(parts, "threads that read on CPUs "+text.Clean(c.PinnedCPUs))
+	}
+	if c.Nice != 0 {
+		parts = append(parts, fmt.Sprintf("threads that read at nice %d", c.Nice))
+	}
+	if c.PlaceRefused != "" {
+		parts = append(parts, "not so: "+text.Clean(c.PlaceRefused))
+	}
 	if c.StarvedMaxS != nil && c.StarvedS != nil {
 		parts = append(parts, fmt.Sprintf("without a core though ready to run: up to %.1f ms at a time, %.2f s in all",
 			1000**c.StarvedMaxS, *c.StarvedS))

@@ -139,6 +139,15 @@ func printServers(p *table.Printer, servers []results.Server) {
 		if len(s.GPUs) > 0 {
 			about = append(about, fmt.Sprintf("GPUs %v", s.GPUs))
 		}
+		if s.CPUs != "" {
+			about = append(about, "CPUs "+text.Clean(s.CPUs))
+		}
+		if s.NUMANode != nil {
+			about = append(about, fmt.Sprintf("memory of NUMA node %d", *s.NUMANode))
+		}
+		if s.Nice != 0 {
+			about = append(about, fmt.Sprintf("nice %d", s.Nice))
+		}
 		p.Wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
 		if len(s.Argv) > 0 {
 			p.Wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))

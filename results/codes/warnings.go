@@ -68,6 +68,11 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 				"repeated at once within retries.",
 			"Stop what else runs on the machine; give the client cores of its own (client: cpus: auto) or a higher "+
 				"priority (client: priority)."),
+		warning(results.WarnClientPlace, Informs,
+			"Threads of the load client do not run on the CPUs, or with the priority, that the scenario asks for.",
+			"They share cores with whatever else runs; client_at_most says what that can have done to the figures.",
+			"Allow it (CAP_SYS_NICE or ulimit -e for a priority, the cpuset for CPUs), or leave out client: cpus and "+
+				"priority."),
 		warning(results.WarnReplaced, Disqualifies,
 			"A process that listened on the server's port ended during the pass, and another one of the same server "+
 				"took its place.",

@@ -19,20 +19,28 @@ func clientField() schema.Field[scenarios.Scenario] {
 
 func clientBlock() schema.Block[scenarios.Client] {
 	return schema.Block[scenarios.Client]{
-		Name: "under client:", Doc: "A client on the server's own machine takes cores from it. " +
-			"On each of these hosts " +
-			"bench load-agent is started for the time of the run; servers must listen on an " +
+		Name: "under client:", Doc: "A client on the server's own machine takes cores from it: cpus gives it some of its own. " +
+			"On each of the hosts, if " +
+			"any, bench load-agent is started for the time of the run; servers must listen on an " +
 			"address that the hosts can reach.",
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",
 		Fields: []schema.Field[scenarios.Client]{
 			schema.FreeKey("hosts", "Names that ssh knows, or srun:NODE within a Slurm allocation. Several share the "+
-				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).Must(),
+				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).DefaultNote("none; the client runs in bench itself"),
 			schema.TextKey("bench", "Path of bench on the hosts, of the same version.",
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
 			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.",
 				func(c *scenarios.Client) *bool { return &c.Copy }).Or("false"),
 			schema.TextKey("reach", "Name or address under which the hosts reach this machine.",
 				func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this machine"),
+			schema.CPUsKey("cpus", "CPUs of the threads that read answers, such as 6-7, or auto: whole cores away from "+
+				"interrupts, which servers without cpus: leave to them. auto needs four cores; plan and doctor show "+
+				"the choice.", []string{scenarios.AutoCPUs},
+				func(c *scenarios.Client) *string { return &c.CPUs }).DefaultNote("any"),
+			schema.EnumKey("priority", "high prefers the threads that read to other programs, where that is permitted "+
+				"(CAP_SYS_NICE, or ulimit -e); results say where it is not.",
+				[]scenarios.Priority{scenarios.PriorityNormal, scenarios.PriorityHigh},
+				func(c *scenarios.Client) *scenarios.Priority { return &c.Priority }).DefaultNote("normal"),
 		},
 	}
 }
@@ -54,9 +62,25 @@ func readClientHosts(r *schema.Reader, n *schema.Node, c *scenarios.Client) {
 // checkClient checks that hosts elsewhere can reach what is measured.
 func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 	n := root.Get("client")
-	if !s.Client.Elsewhere() || n == nil {
+	if n == nil {
 		return
 	}
+	refuse := func(keys ...string) {
+		for _, key := range keys {
+			if n.Get(key) != nil {
+				p.errs.Add(n.At(key), "%s is for a client on %s", key, map[bool]string{
+					true: "this machine: it cannot be combined with hosts", false: "other hosts: name them in client.hosts",
+				}[s.Client.Elsewhere()])
+			}
+		}
+	}
+	if !s.Client.Elsewhere() {
+		if refuse("bench", "copy-bench", "reach"); s.Client.CPUs == "" && s.Client.Priority == "" {
+			p.errs.Add(n.Pos, "client is empty: give hosts, cpus or priority")
+		}
+		return
+	}
+	refuse("cpus", "priority")
 	if s.Method != scenarios.Serving && s.Method != scenarios.SQZB {
 		p.errs.Add(n.Pos, "client is for methods that send requests")
 	}

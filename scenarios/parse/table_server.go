@@ -106,6 +106,14 @@ func placeFields() []schema.Field[scenarios.Server] {
 			"ray among args.",
 			schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
+		schema.CPUsKey("cpus", "CPUs that the server may use, such as 0-5,8-13.", nil,
+			func(s *scenarios.Server) *string { return &s.CPUs }).
+			DefaultNote("any; with client.cpus: auto, those that the client leaves"),
+		schema.NodeKey("numa", "NUMA node on whose CPUs the server runs and whose memory it takes first; auto: that of "+
+			"its GPUs.", []string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
+			DefaultNote("any"),
+		schema.NiceKey("nice", "Nice value of the server's processes; below 0 it takes CAP_SYS_NICE, or ulimit -e.",
+			func(s *scenarios.Server) *int { return &s.Nice }).DefaultNote("0"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *scenarios.Server) *string { return &s.WorkDir }).DefaultNote("the scenario's folder"),
 		schema.BlockKey("ready", "Readiness limits.", readyBlock(),

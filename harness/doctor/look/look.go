@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
@@ -45,6 +46,9 @@ type Look struct {
 func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 	l.hooks = &hooks.Runner{Environ: l.Process.Environ, DiskDir: l.Out}
 	v := doctor.View{Host: gpu.Host(ctx)}
+	if topology, err := cpus.Here(); err == nil {
+		v.CPUs = &topology
+	}
 	broken := func(err error) {
 		if err != nil {
 			v.Broken = append(v.Broken, err.Error())

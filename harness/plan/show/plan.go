@@ -44,6 +44,9 @@ func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 		fmt.Fprintf(w, "problem on this machine: %s\n", problem)
 	}
 
+	if p.Client != "" {
+		fmt.Fprintf(w, "threads of the load client: %s\n", p.Client)
+	}
 	around(w, p.Around)
 
 	if o.Full {
@@ -107,7 +110,7 @@ func commands(w *printer, life plan.Life) {
 		for _, program := range server.Beside {
 			w.command(fmt.Sprintf("%s   # %s", program.CommandLine(), program.Note()))
 		}
-		w.command(plan.CommandLine(server) + gpuNote(server.GPUs) + nodesNote(server.Nodes))
+		w.command(plan.CommandLine(server) + gpuNote(server.GPUs) + placeNote(server) + nodesNote(server.Nodes))
 	}
 }
 
@@ -204,6 +207,21 @@ func nodesNote(nodes []string) string {
 		return ""
 	}
 	return fmt.Sprintf("   # on node %s, over %d", nodes[0], len(nodes))
+}
+
+// placeNote says on which CPUs a server runs.
+func placeNote(s plan.PlannedServer) string {
+	note := ""
+	if s.CPUs != "" {
+		note += "   # CPUs " + s.CPUs
+	}
+	if s.NUMANode != nil {
+		note += fmt.Sprintf("   # memory of NUMA node %d", *s.NUMANode)
+	}
+	if s.Nice != 0 {
+		note += fmt.Sprintf("   # nice %d", s.Nice)
+	}
+	return note
 }
 
 func gpuNote(gpus []int) string {

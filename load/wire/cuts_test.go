@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchrig/bench/internal/loadtest"
+)
+
+func TestCuts(t *testing.T) {
+	const chunked = "5\r\ndata: a\n\n\r\n"
+	for _, c := range []struct {
+		name, waits string
+		want        []int
+	}{
+		{"nothing", "", nil},
+		{"one event", chunked, nil},
+		{"two events", chunked + chunked, []int{14, 14}},
+		{"a head and an event", "HTTP/1.1 200 OK\r\nA: b\r\n\r\n" + chunked, []int{25, 14}},
+		{"the start of a third", chunked + chunked + "5\r\nda", []int{14, 14, 5}},
+		{"without chunks", "data: a\n\ndata: b\n\n", []int{9, 9}},
+		{"events of two lines", "event: x\ndata: a\n\ndata: b\n\n", []int{18, 9}},
+		{"CR LF", "data: a\r\n\r\ndata: b\r\n\r\n", []int{11, 11}},
+		{"JSON lines in chunks", "8\r\n{\"a\":1}\n\r\n8\r\n{\"a\":2}\n\r\n", []int{13, 13}},
+		{"no event ends", strings.Repeat("x", 100), nil},
+	} {
+		var k cuts
+		k.find([]byte(c.waits))
+		if !slices.Equal(k.sizes, c.want) {
+			t.Errorf("%s: cuts %v, want %v", c.name, k.sizes, c.want)
+		}
+	}
+}
+
+// TestLateReadsAreCut: of a stream that is read late, each event is a read of its own with
+// the stamp of its own segment; of one in time, a read takes what is there.
+func TestLateReadsAreCut(t *testing.T) {
+	loadtest.OnSockets(t)
+	const events = 5
+	event := loadtest.Event(loadtest.Token)
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprint("late ", late), func(t *testing.T) {
+			client, server := tcpPair(t)
+			l, err := newLoop()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.close()
+			c := &socketConn{}
+			fd, ok := ownDescriptor(client)
+			if !ok {
+				t.Fatal("no descriptor")
+			}
+			c.fd, c.stamps = fd, newStamper(StartClock())
+			if err := l.join(c); err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+
+			for range events {
+				if _, err := server.Write([]byte(event)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Millisecond) // segments of their own; fewer would be no error
+			}
+			c.beginArrivals(time.Now())
+			l.at, c.gap = time.Now(), time.Millisecond
+			if c.due = l.at.Add(time.Hour); late {
+				c.due = l.at.Add(-time.Hour)
+			}
+
+			var sizes []int
+			var stamps []time.Duration
+			buf := make([]byte, 4096)
+			for !c.empty {
+				n, at, err := l.receive(c, buf)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sizes, stamps = append(sizes, n), append(stamps, at)
+			}
+			want := []int{events * len(event)}
+			if late {
+				want = slices.Repeat([]int{len(event)}, events)
+			}
+			if !slices.Equal(sizes, want) || !slices.IsSorted(stamps) {
+				t.Errorf("reads of %v bytes stamped %v, want %v", sizes, stamps, want)
+			}
+		})
+	}
+}
