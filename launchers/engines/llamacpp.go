@@ -354,7 +354,8 @@ func llamaSimArgs() map[string]string {
 		"ctx-size": "", "c": "ctx-size", "parallel": "", "np": "parallel", "kv-unified": "", "kvu": "kv-unified",
 		"model-draft": "speculative-model", "md": "speculative-model", "spec-draft-model": "speculative-model",
 		"draft-max": "num-speculative-tokens", "draft": "num-speculative-tokens", "draft-n": "num-speculative-tokens",
-		"spec-draft-n-max": "num-speculative-tokens", "seed": "", "s": "seed", "mmproj": "", "mm": "mmproj", "mmproj-url": "mmproj", "mmu": "mmproj", "alias": "served-model-name",
+		"spec-draft-n-max": "num-speculative-tokens", "seed": "", "s": "seed", "mmproj": "", "mm": "mmproj",
+		"mmproj-url": "mmproj", "mmu": "mmproj", "alias": "served-model-name",
 		"a": "served-model-name",
 	}
 }

@@ -183,7 +183,7 @@ yarn-orig-ctx
 func llamaKnown() []string {
 	known := append(strings.Fields(llamaValues), "draft-n", "draft-min", "draft-n-min", "draft-max", "draft-model",
 		"draft", "mlock", "mmap", "no-mmap", "direct-io", "dio")
-	for _, word := range strings.Fields(llamaOptions) {
+	for word := range strings.FieldsSeq(llamaOptions) {
 		if strings.HasPrefix(word, "-") {
 			known = append(known, strings.TrimLeft(word, "-"))
 		}

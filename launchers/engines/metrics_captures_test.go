@@ -36,7 +36,8 @@ func capturedPages() map[string]capturedPage {
 		"api-servers-2":       {input: 6, output: 30, requests: 6, steps: 30},
 		"data-parallel-2":     {input: 3198, output: 1601, requests: 51, steps: 649},
 		"ngram": {
-			input: 1022, output: 5377, requests: 25, steps: 2999, drafts: 582, drafted: 1706, accepted: 1131, running: 8,
+			input: 1022, output: 5377, requests: 25, steps: 2999, drafts: 582, drafted: 1706, accepted: 1131,
+			running: 8,
 		},
 	}
 }

@@ -88,7 +88,8 @@ device disable-custom-all-reduce disable-frontend-multiprocessing disable-log-re
 disable-logprobs-during-spec-decoding disable-uvicorn-access-log distributed-executor-backend download-dir dtype
 enable-auto-tool-choice enable-chunked-prefill enable-log-requests enable-prefix-caching
 enable-prompt-tokens-details enforce-eager generation-config gpu-memory-utilization host kv-cache-dtype kv-unified
-load-format max-model-len max-num-batched-tokens max-num-seqs max-seq-len-to-capture mmproj model multi-step-stream-outputs
+load-format max-model-len max-num-batched-tokens max-num-seqs max-seq-len-to-capture mmproj model
+multi-step-stream-outputs
 no-enable-chunked-prefill no-enable-prefix-caching no-enable-prompt-tokens-details num-scheduler-steps
 num-speculative-tokens parallel pipeline-parallel-size port preemption-mode quantization revision root-path
 scheduler-delay-factor seed served-model-name shutdown-timeout sim-acceptance sim-decode sim-device sim-fault

@@ -72,8 +72,9 @@ func misspelled(s recipe.Spelling, known []string, args []recipe.Arg) []Conflict
 		}
 		if near := text.Nearest(name, known); near != "" {
 			found = append(found, Conflict{
-				Arg:     arg.Name,
-				Message: fmt.Sprintf("%s: %s is not known to have this option: did you mean %s?", arg.Name, s.Engine, near),
+				Arg: arg.Name,
+				Message: fmt.Sprintf("%s: %s is not known to have this option: did you mean %s?", arg.Name, s.Engine,
+					near),
 			})
 		}
 	}

@@ -108,7 +108,8 @@ func TestLadder(t *testing.T) {
 				"POST /v1/completions":      "404 This is a chat model",
 				"max_tokens": `400 {"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this ` +
 					`model. Use 'max_completion_tokens' instead."}}`,
-			}, "", "",
+			},
+			"", "",
 		},
 		"a gateway that only chats": {
 			"external",
@@ -116,7 +117,8 @@ func TestLadder(t *testing.T) {
 				"GET /v1/models":            list,
 				"POST /v1/chat/completions": token,
 				"POST /v1/completions":      "400 not supported: use v1/chat/completions",
-			}, "", "",
+			},
+			"", "",
 		},
 		"vLLM of embeddings": {
 			"vllm",

@@ -7,7 +7,9 @@ import (
 )
 
 func testParser(llamaCpp bool) *parser {
-	return &parser{tok: simengine.NewTokenizer(), llamaCpp: llamaCpp, blind: llamaCpp, model: []string{"m"}, maxLen: 512, vocab: 1000}
+	return &parser{
+		tok: simengine.NewTokenizer(), llamaCpp: llamaCpp, blind: llamaCpp, model: []string{"m"}, maxLen: 512, vocab: 1000,
+	}
 }
 
 func FuzzParseRequest(f *testing.F) {
