@@ -52,8 +52,13 @@
       var button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
-      while (head.firstChild) { button.appendChild(head.firstChild); }
-      head.appendChild(button);
+      var printed = document.createElement("span"); // heads that a new page of paper repeats lack their buttons
+      printed.className = "printed";
+      while (head.firstChild) {
+        printed.appendChild(head.firstChild.cloneNode(true));
+        button.appendChild(head.firstChild);
+      }
+      head.append(button, printed);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", function () {
         var way = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
