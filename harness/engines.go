@@ -43,8 +43,8 @@ func newEngineBook(journal func(results.Event) error, from *Resume) *engineBook 
 func (b *engineBook) compare(variant string, servers []step.Server) (*results.Failure, error) {
 	info := servers[0].Info()
 	now := results.Engine{Variant: variant, Launcher: info.Launcher, Model: info.Model, Version: info.Version}
-	if c := info.Container; c != nil && c.Image != nil {
-		now.Image = c.Image.ID
+	if image := info.EnteredImage(); image != nil {
+		now.Image = image.ID
 	}
 	first, known := b.first[variant]
 	if !known {

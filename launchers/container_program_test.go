@@ -162,6 +162,13 @@ func TestCharliecloud(t *testing.T) {
 		}
 	}
 
+	if err := os.Mkdir(filepath.Join(image, "ch"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(image, "ch", "metadata.json"), []byte(`{"arch": "amd64"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
 	self := b.spec.Binary
 	b.spec.Binary = nil
 	b.spec.Container = container.Options{Image: image, Engine: "charliecloud", Command: self}
@@ -188,6 +195,9 @@ func TestCharliecloud(t *testing.T) {
 	}
 	if server.Info().Container != nil {
 		t.Errorf("Info().Container = %+v, want none: it is a process", server.Info().Container)
+	}
+	if info := server.Info().Image; info == nil || info.Name != image || info.ID == "" {
+		t.Errorf("Info().Image = %+v, want the folder and an id", info)
 	}
 	if tree, err := server.process.Tree(); err != nil || len(tree) < 2 {
 		t.Errorf("Tree() = %v, %v, want the processes in the image", tree, err)

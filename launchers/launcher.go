@@ -261,6 +261,9 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 	if s.spec.Container.Contained() {
 		return s.spawnContainer(ctx, environ)
 	}
+	if s.spec.Container.Image != "" {
+		s.info.Image = s.spec.Container.FileImage()
+	}
 	env, set := recipe.Environment(environ, s.spec, command)
 	s.info.Argv, s.info.Env = s.redact.Texts(command.Argv), s.redact.Values(set)
 	if len(command.Argv) == 0 {

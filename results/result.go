@@ -168,6 +168,16 @@ type Server struct {
 	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
 
 	Container *ContainerInfo `json:"container,omitempty"` // null: a process of this machine
+	Image     *ImageInfo     `json:"image,omitempty"`     // that such a process has entered; null: none
+}
+
+// EnteredImage is the image that the server runs in; nil if there is none, or if
+// it is not known.
+func (s Server) EnteredImage() *ImageInfo {
+	if s.Container != nil {
+		return s.Container.Image
+	}
+	return s.Image
 }
 
 // Phase is one rung of the readiness ladder.

@@ -104,11 +104,11 @@ func engineFacts(r *results.Result) map[string]string {
 // imageChange tells two images apart, also under one name: a tag moves. A server
 // without an image differs by its command line already.
 func imageChange(base, with results.Server) []Change {
-	b, w := base.Container, with.Container
-	if b == nil || w == nil || b.Image == nil || w.Image == nil || b.Image.ID == w.Image.ID {
+	b, w := base.EnteredImage(), with.EnteredImage()
+	if b == nil || w == nil || b.ID == w.ID {
 		return nil
 	}
-	return []Change{{"image", imageText(*b.Image), imageText(*w.Image)}}
+	return []Change{{"image", imageText(*b), imageText(*w)}}
 }
 
 // imageText is the beginning of an image's digest, or of its id where no registry

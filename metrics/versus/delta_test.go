@@ -30,6 +30,10 @@ func TestImageChange(t *testing.T) {
 			[]Change{{"image", "aaaaaaaaaaaa 1", ""}},
 		},
 		{"one not known", server(a, "", "1"), results.Server{Container: &results.ContainerInfo{}}, nil},
+		{
+			"an image file", results.Server{Image: &results.ImageInfo{ID: a}}, results.Server{Image: &results.ImageInfo{ID: b}},
+			[]Change{{"image", "aaaaaaaaaaaa", "bbbbbbbbbbbb"}},
+		},
 		{"no container", server(a, "", "1"), results.Server{}, nil},
 	} {
 		if got := imageChange(c.base, c.with); !slices.Equal(got, c.want) {
