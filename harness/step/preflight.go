@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
@@ -43,6 +44,11 @@ func roomOfOne(info results.Server) room {
 			r.slots = int(*startup.Slots)
 		}
 	}
+	if name := kind.SlotsArg; r.slots == 0 && name != "" { // the log did not say it
+		r.slots = argument(info.Argv, "--"+name, "--"+strings.ReplaceAll(name, "_", "-"))
+	}
+	// each engine of a data-parallel server has as many
+	r.slots *= max(1, argument(info.Argv, "--data-parallel-size", "-dp", "--dp-size", "--dp"))
 	if !r.kind.SlotsSplit || r.slots < 2 {
 		r.total = 0
 	}
