@@ -36,13 +36,12 @@ func StandingOf(run *results.Run) Standing {
 	}
 
 	figure, ok := versus.StandingFigure(run)
-	if !ok {
-		return Standing{}
+	contests := []versus.Contest{}
+	if ok {
+		contests = versus.Contests(run, figure)
 	}
-
-	contests := versus.Contests(run, figure)
 	if len(contests) == 0 {
-		return Standing{}
+		return nothingStands(run)
 	}
 
 	versus.Judge(contests, figure, versus.RuleOf(run.Manifest))
@@ -68,6 +67,17 @@ func StandingOf(run *results.Run) Standing {
 	}
 
 	return s
+}
+
+// nothingStands says that no step can be compared; nothing of a run without
+// steps, or of one that has not come to any.
+func nothingStands(run *results.Run) Standing {
+	tried := func(r *results.Result) bool { return r.Verdict != results.NotRun }
+	if !slices.ContainsFunc(versus.StepResults(run), tried) {
+		return Standing{}
+	}
+
+	return Standing{Lines: []string{"Nothing to compare: no step of this run has valid figures."}}
 }
 
 // pointsWithoutValid are the load points that were measured or tried and have

@@ -136,7 +136,11 @@ func TestClockTicks(t *testing.T) {
 		},
 		"two seconds": {
 			time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 2, "0.0 0.5 1.0 1.5 2.0",
-			"seconds since 2026-11-27 22:13:05 UTC",
+			"time since 2026-11-27 22:13:05 UTC (s)",
+		},
+		"a quarter of a second": { // the labels are in the unit that the title says
+			time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 0.24, "0 50 100 150 200",
+			"time since 2026-11-27 22:13:05 UTC (ms)",
 		},
 		"years": {time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 1e12, "", "time of day, UTC"},
 	} {

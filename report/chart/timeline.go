@@ -168,8 +168,10 @@ func clockTicks(start time.Time, lo, hi float64, want int) (ticks []tick, title 
 	}
 
 	if step < 1 {
-		return newScale(Axis{Unit: Seconds}, &span{lo: lo, hi: hi}, want, tight).ticks,
-			"seconds since " + start.Format("2006-01-02 15:04:05 ") + zone
+		since := Axis{Label: "time since " + start.Format("2006-01-02 15:04:05 ") + zone, Unit: Seconds}
+		s := newScale(since, &span{lo: lo, hi: hi}, want, tight)
+
+		return s.ticks, s.title(since)
 	}
 
 	begin := time.Duration(lo * float64(time.Second))

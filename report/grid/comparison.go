@@ -46,7 +46,9 @@ func LayOutRun(run *results.Run) table.Table {
 	}
 
 	for i, cell := range cells {
-		r := table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Unranked: !cell.Valid()}
+		r := table.Row{
+			NewGroup: i > 0 && cell.Point != cells[i-1].Point, Unranked: !cell.Valid(), Failed: len(cell.Counted) == 0,
+		}
 		r.Cells = append(r.Cells, table.Cell{Text: VariantName(cell)}, table.Cell{Text: text.Clean(cell.Point)},
 			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)},
 			table.Cell{Text: requests(cell)})

@@ -198,6 +198,10 @@ func TestStandingSentences(t *testing.T) {
 			},
 			false,
 		},
+		{
+			"all suspect", alone(suspect(measured("a", 1, 100))),
+			[]string{"Nothing to compare: no step of this run has valid figures."}, false,
+		},
 		{"nothing", alone(), nil, false},
 	} {
 		s := report.StandingOf(c.run)

@@ -26,6 +26,7 @@ type Row struct {
 	Cells    []Cell
 	NewGroup bool   // another load point begins
 	Unranked bool   // suspect, failed or incomplete, and so never the best
+	Failed   bool   // without figures
 	Step     string // id of the step that the row is about; "": of none or several
 }
 
