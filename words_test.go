@@ -19,8 +19,10 @@ var forbiddenWords = []struct{ pattern, instead string }{
 	{`\b(?:hurry|hurries|hurried)\b`, "kill now"},
 	{`\bspare[sd]\b`, "not needed, skips, saves"},
 	{`\bheed(?:s|ed)?\b`, "applies, ignores"},
-	{`\b(?:muster|crew|obituary|intruder|newsOfProcess|awaitObituary|hurrySignal|StepSpared|StepDoubt)s?\b`,
-		"companions, exit notice, another process"},
+	{
+		`\b(?:muster|crew|obituary|intruder|newsOfProcess|awaitObituary|hurrySignal|StepSpared|StepDoubt)s?\b`,
+		"companions, exit notice, another process",
+	},
 	{`\bthe same of\b`, "name the thing again"},
 	{`\bas those do\b`, "name the thing again"},
 	{`\bwhat of it\b`, "name the thing again"},

@@ -146,7 +146,8 @@ func TestNext(t *testing.T) {
 			}
 			if outcome.NotNeeded != tt.notNeeded || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+
 				outcome.Failed > 0 || len(run.NotNeeded) != tt.notNeeded || len(run.Steps) != len(want) {
-				t.Errorf("outcome = %+v, %d steps and %d not needed in the folder, want %d and %d", outcome, len(run.Steps),
+				t.Errorf("outcome = %+v, %d steps and %d not needed in the folder, want %d and %d", outcome,
+					len(run.Steps),
 					len(run.NotNeeded), len(want), tt.notNeeded)
 			}
 			if !NewResume(run, false).Done(run) || !NewResume(run, true).Done(run) {

@@ -374,7 +374,10 @@ func TestStrangersOnOurGPUs(t *testing.T) {
 			name: "somebody, source does not say where", holders: []results.GPUHolder{own, {PID: 99, Name: "other"}},
 			doubt: true,
 		},
-		{name: "somebody on a GPU that the run does not use", placed: []int{0}, holders: []results.GPUHolder{own, other}},
+		{
+			name: "somebody on a GPU that the run does not use", placed: []int{0},
+			holders: []results.GPUHolder{own, other},
+		},
 		{
 			name: "numbers of another namespace", placed: []int{0, 1},
 			holders: []results.GPUHolder{{PID: 777, Device: "GPU-a"}, other},

@@ -386,7 +386,11 @@ func TestCancelWhileStarting(t *testing.T) {
 			Silent:   true,
 			Children: []fakeengine.Child{{Session: true}},
 		}, time.Minute, false},
-		{"server ignores TERM, user asks to kill now", fakeengine.Config{Silent: true, IgnoreTerm: true}, time.Minute, true},
+		{
+			"server ignores TERM, user asks to kill now",
+			fakeengine.Config{Silent: true, IgnoreTerm: true},
+			time.Minute, true,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

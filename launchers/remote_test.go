@@ -67,7 +67,8 @@ func TestRemoteServers(t *testing.T) {
 		{name: "with the API's path", base: "/v1/", endpoint: chat},
 		{name: "a prefix in the base URL", prefix: "/shisa-405b-fp16", base: "/shisa-405b-fp16/", endpoint: chat},
 		{
-			name: "a prefix in the endpoint", prefix: "/shisa-405b-fp16", base: "/", endpoint: "/shisa-405b-fp16" + chat,
+			name: "a prefix in the endpoint", prefix: "/shisa-405b-fp16", base: "/",
+			endpoint:   "/shisa-405b-fp16" + chat,
 			pathPrefix: "/shisa-405b-fp16",
 		},
 		{name: "a deep prefix in the endpoint", prefix: "/a/b", endpoint: "/a/b" + chat, pathPrefix: "/a/b"},

@@ -58,8 +58,10 @@ func TestNativeBodies(t *testing.T) {
 		{
 			"objects in the body are merged",
 			Options{
-				Target:   Target{API: "completions", Model: "m"},
-				Settings: spec.Settings{Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}},
+				Target: Target{API: "completions", Model: "m"},
+				Settings: spec.Settings{Body: map[string]any{
+					"stream_options": map[string]any{"continuous_usage_stats": true},
+				}},
 			},
 			short,
 			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, 7,

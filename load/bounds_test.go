@@ -100,7 +100,10 @@ func TestPromptsThatAreTooLongAreAllCounted(t *testing.T) {
 		body string
 		ends bool
 	}{
-		{`{"error":{"code":400,"message":"request (353 tokens) exceeds the available context size (256 tokens)"}}`, false},
+		{
+			`{"error":{"code":400,"message":"request (353 tokens) exceeds the available context size (256 tokens)"}}`,
+			false,
+		},
 		{`{"message":"This model's maximum context length is 8 tokens. However, you requested 9"}`, false},
 		{`{"error":"The input (9 tokens) is longer than the model's context length (8 tokens)."}`, false},
 		{"{\"error\":\"`inputs` tokens + `max_new_tokens` must be <= 8\"}", false},

@@ -64,7 +64,8 @@ func TestFailures(t *testing.T) {
 			results.FailHTTP, "503 Service Unavailable: Loading model (type unavailable_error", 503,
 		},
 		{
-			"long error", status(500, strings.Repeat("x", 5000)), results.FailHTTP, strings.Repeat("x", wordsKept) + "...",
+			"long error", status(500, strings.Repeat("x", 5000)), results.FailHTTP,
+			strings.Repeat("x", wordsKept) + "...",
 			500,
 		},
 		{
@@ -108,7 +109,8 @@ func TestFailures(t *testing.T) {
 		},
 		{"unframed JSON", untyped(`{"error":{"message":"boom"}}` + "\n"), results.FailInBand, "boom", 0},
 		{
-			"lines of JSON", untyped("{\"a\":1}\n{\"b\":2}\n"), results.FailProtocol, `not an event stream: "{\"a\":1}"`,
+			"lines of JSON", untyped("{\"a\":1}\n{\"b\":2}\n"), results.FailProtocol,
+			`not an event stream: "{\"a\":1}"`,
 			0,
 		},
 		{

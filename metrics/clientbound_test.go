@@ -69,12 +69,15 @@ func TestTurnaround(t *testing.T) {
 		{"late", "sent=0 written=0 t1 out=1\nsent=1.5 intended=0 written=1.5 t2.5 out=1", new(1), 0.2, 0.25},
 		{"due later", "sent=0 written=0 t1 out=1\nsent=1.5 intended=1.5 written=1.5 t2.5 out=1", new(1), 0, 0},
 		{"no cap", "sent=0 written=0 t1 out=1\nsent=1.5 intended=1 written=1.5 t2.5 out=1", nil, 0.1, 0.25},
-		{"two slots", "sent=0 written=0 t1 out=1\nsent=0 written=0 t3 out=1\nsent=1.5 intended=0 written=1.5 t2 out=1",
-			new(2), 0.5 / 5, 0.5 / 3},
+		{
+			"two slots", "sent=0 written=0 t1 out=1\nsent=0 written=0 t3 out=1\nsent=1.5 intended=0 written=1.5 t2 out=1",
+			new(2), 0.5 / 5, 0.5 / 3,
+		},
 	} {
 		b := Summarize(parseRecords(t, c.records), Params{DurationS: 5, MaxConcurrency: c.limit}).ClientAtMost
 		if b == nil || math.Abs(*b.ThroughputShare-c.share) > 1e-9 || math.Abs(*b.TurnaroundS-c.mean) > 1e-9 {
-			t.Errorf("%s: %v, %v, want %v, %v", c.name, number(b.ThroughputShare), number(b.TurnaroundS), c.share, c.mean)
+			t.Errorf("%s: %v, %v, want %v, %v", c.name, number(b.ThroughputShare), number(b.TurnaroundS),
+				c.share, c.mean)
 		}
 	}
 }
@@ -104,8 +107,10 @@ func TestClientLimitNamesTheFigure(t *testing.T) {
 	}{
 		{"right", many("sent=0 written=0.0005 t1 t2 out=2", 10), "", nil},
 		{"below 2 %", many("sent=0 written=0.019 t1 t2 out=2", 10), "", nil},
-		{"late writes", many("sent=0 written=0.021 t1 t2 out=2", 10),
-			"mean TTFT (1000.00 ms) by up to 21.00 ms; median TTFT (1000.00 ms) by up to 21.00 ms", nil},
+		{
+			"late writes", many("sent=0 written=0.021 t1 t2 out=2", 10),
+			"mean TTFT (1000.00 ms) by up to 21.00 ms; median TTFT (1000.00 ms) by up to 21.00 ms", nil,
+		},
 		{"within the figure's own interval", spread("<0.1"), "", nil},
 		{"beyond it", spread("<0.5"), "mean TTFT", nil},
 		{"below a millisecond", many("sent=0 written=0.0009 t0.002 out=1", 10), "", nil},
@@ -121,7 +126,8 @@ func TestClientLimitNamesTheFigure(t *testing.T) {
 			got = w.Message
 		}
 		verdict, _ := Verdict(e, Warnings(e), 1)
-		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || (verdict == results.Suspect) != (c.want != "") {
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) ||
+			(verdict == results.Suspect) != (c.want != "") {
 			t.Errorf("%s: %s, %q, want %q", c.name, verdict, got, c.want)
 		}
 	}
@@ -141,8 +147,9 @@ func simulate(rng *rand.Rand, starved float64) simulated {
 		left := sent + rng.ExpFloat64()*starved/4
 		written := left + rng.ExpFloat64()*starved/8
 		seen := results.Record{
-			Index: i, SentS: &sent, WrittenS: &written, OutputTokens: new(tokens), OutputTokensSource: results.CountUsage,
-			ChunkKinds: strings.Repeat("t", tokens), ChunkLateS: make([]float64, tokens),
+			Index: i, SentS: &sent, WrittenS: &written, OutputTokens: new(tokens),
+			OutputTokensSource: results.CountUsage,
+			ChunkKinds:         strings.Repeat("t", tokens), ChunkLateS: make([]float64, tokens),
 		}
 		truth := seen
 		truth.SentS, truth.WrittenS, truth.ChunkLateS = &left, &left, nil

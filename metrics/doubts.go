@@ -44,7 +44,8 @@ func movedFigures(name string, d results.Dist, b results.DistBound) []string {
 	var moved []string
 	note := func(what string, value *float64, f results.FigureBound) {
 		if value != nil && reaches(*value, f) {
-			moved = append(moved, fmt.Sprintf("%s %s (%.2f ms) by up to %.2f ms", what, name, 1000**value, 1000**f.AtMostS))
+			moved = append(moved, fmt.Sprintf("%s %s (%.2f ms) by up to %.2f ms", what, name, 1000**value,
+				1000**f.AtMostS))
 		}
 	}
 	note("mean", d.Mean, b.Mean)

@@ -145,7 +145,8 @@ func TestSummarize(t *testing.T) {
 			"peak", "peak 1",
 		},
 		{
-			"overlap counts, failed requests too", "sent=0 t4 out=1\n sent=1 end=5 fail=stall-timeout\n sent=3 t6 out=1",
+			"overlap counts, failed requests too",
+			"sent=0 t4 out=1\n sent=1 end=5 fail=stall-timeout\n sent=3 t6 out=1",
 			Params{},
 			"peak", "peak 3",
 		},

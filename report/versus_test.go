@@ -409,7 +409,10 @@ func TestCompareBeginsWithAVerdict(t *testing.T) {
 		name, want string
 		with       *results.Run
 	}{
-		{"faster", "tuesday against monday: output tok/s is better in 4 of 4 comparisons (most: ", week("tuesday", 1.2)},
+		{
+			"faster", "tuesday against monday: output tok/s is better in 4 of 4 comparisons (most: ",
+			week("tuesday", 1.2),
+		},
 		{"slower", "output tok/s is worse in 4 of 4 comparisons (most: ", week("tuesday", 0.8)},
 		{"slower", "Also worse: req/s, ", week("tuesday", 0.8)},
 		{"the same", "output tok/s is no different in 4 of 4 comparisons.", week("tuesday", 1)},

@@ -38,7 +38,8 @@ func TestSeenBy(t *testing.T) {
 		{"the same as completions", stream("rttfu", usage), VLLM010, "completions", "true 1 [1 1 1] 4 7 5", false},
 		{"usage beside choices", stream("tt", usage), VLLM, "completions", "true 1 [1] 2 7 null", false},
 		{
-			"usage beside choices, text counted", stream("tt", func(r *Record) { usage(r); r.TextTokens = new(4) }), VLLM,
+			"usage beside choices, text counted", stream("tt", func(r *Record) { usage(r); r.TextTokens = new(4) }),
+			VLLM,
 			"completions", "true 1 [1] 2 7 4", false,
 		},
 		{"the server's tokenizer", stream("tt", func(r *Record) {

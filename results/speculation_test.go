@@ -91,7 +91,8 @@ func TestDraftingBy(t *testing.T) {
 			// The capture of vLLM 0.22 with drafts by n-gram: most steps have none.
 			"steps without a draft", DraftsByCounters,
 			map[string]float64{
-				"draft_tokens_total": 1706, "accepted_tokens_total": 1131, "drafts_total": 582, "output_tokens_total": 5377,
+				"draft_tokens_total": 1706, "accepted_tokens_total": 1131, "drafts_total": 582,
+				"output_tokens_total": 5377,
 			},
 			&Drafting{
 				Source: DraftsByCounters, Drafts: new(582.), DraftTokens: new(1706.), AcceptedTokens: new(1131.),

@@ -65,7 +65,8 @@ const (
 	FailRequests     FailureClass = "requests-failed"    // too many requests of the step failed
 	FailDisk         FailureClass = "disk"               // results could not be written
 	FailOpenFiles    FailureClass = "open-files"         // the limit of open files is reached
-	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the machine is not clean
+	// not run because on-failure: stop, or the machine is not clean
+	FailEarlier FailureClass = "earlier-failure"
 	// a load agent could not be started, is another version, or was lost
 	FailAgent    FailureClass = "load-agent"
 	FailHook     FailureClass = "hook-failed" // a hook or check refused

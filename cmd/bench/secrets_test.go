@@ -105,9 +105,12 @@ func plantedChannels() map[string]func(w http.ResponseWriter, text string) {
 				text, _ := json.Marshal(string(piece))
 				fmt.Fprintf(&b, "data: {\"choices\": [{\"text\": %s}]}\n\n", text)
 			}
-			return b.String() + "data: {\"choices\": [{\"text\": \"\", \"finish_reason\": \"length\"}]}\n\ndata: [DONE]\n\n"
+			return b.String() +
+				"data: {\"choices\": [{\"text\": \"\", \"finish_reason\": \"length\"}]}\n\ndata: [DONE]\n\n"
 		}),
-		"type": func(w http.ResponseWriter, t string) { answer(200, "text/"+t, func(string) string { return "" })(w, t) },
+		"type": func(w http.ResponseWriter, t string) {
+			answer(200, "text/"+t, func(string) string { return "" })(w, t)
+		},
 		"busy": func(w http.ResponseWriter, t string) {
 			w.Header().Set("Retry-After", t)
 			w.Header().Set("WWW-Authenticate", "Bearer realm="+t)

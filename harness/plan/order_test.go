@@ -25,7 +25,8 @@ func TestCells(t *testing.T) {
 			"a-c1-1 a-c2-1|b-c1-1 b-c2-1|a-c1-2 a-c2-2|b-c1-2 b-c2-2",
 		},
 		{
-			"interleaved, a life a step: variants take turns at each point", scenarios.Interleaved, scenarios.RestartStep,
+			"interleaved, a life a step: variants take turns at each point", scenarios.Interleaved,
+			scenarios.RestartStep,
 			"a-c1-1|b-c1-1|a-c2-1|b-c2-1|a-c1-2|b-c1-2|a-c2-2|b-c2-2",
 		},
 		{

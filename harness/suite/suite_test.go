@@ -253,7 +253,8 @@ func TestGPUsOfARound(t *testing.T) {
 		if err := Table(&out, []Row{row, {Round: Round{Profile: "mid"}, Problem: "refused"}}); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(out.String(), "VRAM GiB  power W  J/out tok") || !strings.Contains(out.String(), tt.cells) {
+		if !strings.Contains(out.String(), "VRAM GiB  power W  J/out tok") ||
+			!strings.Contains(out.String(), tt.cells) {
 			t.Errorf("%s: table lacks %q:\n%s", tt.name, tt.cells, out.String())
 		}
 	}

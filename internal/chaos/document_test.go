@@ -103,8 +103,10 @@ func stageMeanings() map[string]string {
 		"serve": "Under load.",
 		"stop":  "When it is to end, and after that.",
 		"bench": "Not to a server but to bench itself, and to what it leaves.",
-		"engines": "Each with a real docker and a real podman where they are installed, and bench runs as root; the daemon is docker's. " +
-			"Ports published from a bridge network and podman without root are tested beside them. `make test` takes the leak and the memory limit.",
+		"engines": "Each with a real docker and a real podman where they are installed, and bench runs as root; the " +
+			"daemon is docker's. " +
+			"Ports published from a bridge network and podman without root are tested beside them. `make test` " +
+			"takes the leak and the memory limit.",
 	}
 }
 

@@ -173,8 +173,9 @@ func loadFaults() []fault {
 			verdict: failed, class: results.FailEngineDied, says: "Engine core initialization failed",
 		},
 		{
-			stage: load, kind: "hang", name: "silent for ever", engine: says(), bad: ready("60s", "1s"), verdict: failed,
-			class: results.FailReadyStall,
+			stage: load, kind: "hang", name: "silent for ever", engine: says(), bad: ready("60s", "1s"),
+			verdict: failed,
+			class:   results.FailReadyStall,
 		},
 		{
 			stage: load, kind: "lie", name: "the log says ready and nobody listens", bad: ready("2s", "0s"),
@@ -228,8 +229,9 @@ func readyFaults() []fault {
 			bad: slow, verdict: failed, class: results.FailReadyTimeout, says: "health",
 		},
 		{
-			stage: r, kind: "lie", name: "another model", engine: func(c *engine) { c.Model = "another" }, verdict: failed,
-			class: results.FailWrongModel, says: `"another"`,
+			stage: r, kind: "lie", name: "another model", engine: func(c *engine) { c.Model = "another" },
+			verdict: failed,
+			class:   results.FailWrongModel, says: `"another"`,
 		},
 		{
 			stage: r, kind: "lie", name: "another file under the model's name", launcher: "llamacpp",
@@ -255,11 +257,14 @@ func readyFaults() []fault {
 			bad: slow, verdict: failed, class: results.FailReadyTimeout, says: "a token",
 		},
 		{
-			stage: r, kind: "lie", name: "asks for a key", engine: func(c *engine) { c.Key = "secret" }, verdict: failed,
-			class: results.FailAuth, says: "api-key",
+			stage: r, kind: "lie", name: "asks for a key", engine: func(c *engine) { c.Key = "secret" },
+			verdict: failed,
+			class:   results.FailAuth, says: "api-key",
 		},
 		{
-			stage: r, kind: "lie", name: "listens elsewhere", engine: func(c *engine) { c.Host = "127.0.0.2" }, bad: slow,
+			stage: r, kind: "lie", name: "listens elsewhere", engine: func(c *engine) {
+				c.Host = "127.0.0.2"
+			}, bad: slow,
 			verdict: failed, class: results.FailReadyTimeout, says: "TCP",
 		},
 		{

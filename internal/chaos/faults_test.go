@@ -41,7 +41,8 @@ func faults() []fault {
 	return slices.Concat(
 		spawnFaults(), environmentFaults(), loadFaults(), readyFaults(),
 		requestFaults(), streamFaults(), serveFaults(), gpuFaults(),
-		stopFaults(), treeFaults(), containerFaults(), hookFaults(), resourceFaults(), outOfMemoryFaults(), llamaFaults(),
+		stopFaults(), treeFaults(), containerFaults(), hookFaults(), resourceFaults(), outOfMemoryFaults(),
+		llamaFaults(),
 	)
 }
 

@@ -32,7 +32,8 @@ func hookFaults() []fault {
 			verdict: failed, class: results.FailHook, says: "1s", after: putBack,
 		},
 		{
-			stage: spawn, kind: "crash", name: "no such hook", bad: before(block{"command": []string{"./no-such-hook"}}),
+			stage: spawn, kind: "crash", name: "no such hook",
+			bad:     before(block{"command": []string{"./no-such-hook"}}),
 			verdict: failed, class: results.FailHook, says: "no-such-hook", after: putBack,
 		},
 		{

@@ -166,7 +166,8 @@ func interruptions() []ordeal {
 		{"crash", "SIGTERM under load", keeps, interrupted(slowly, nil, results.StepStarted, time.Second,
 			syscall.SIGTERM, "failed, not run")},
 		{
-			"hang", "Ctrl-C twice while a server drains", "SIGKILL at once instead of a grace of a minute; exit code 130",
+			"hang", "Ctrl-C twice while a server drains",
+			"SIGKILL at once instead of a grace of a minute; exit code 130",
 			func(w *world) {
 				night := w.night(func(c *engine) { c.Drain = time.Minute },
 					block{"server": block{"stop": block{"grace": "60s"}}})

@@ -126,8 +126,9 @@ func (w realWorld) night(change func(*engine), bad, all block) string {
 
 	return w.scenario(nil, block{
 		"watchdog": block{"stall": cmp.Or(w.watchdog, "5m")},
-		"load":     block{"timeouts": block{"first-token": "2m", "stall": "2m"}}, // logs hold up a server through its engine
-		"server":   lay(contained, all),
+		// logs hold up a server through its engine
+		"load":   block{"timeouts": block{"first-token": "2m", "stall": "2m"}},
+		"server": lay(contained, all),
 		"variants": []block{
 			lay(block{"name": "bad", "env": block{fakeengine.Variable: config.Value()}}, bad),
 			{"name": "good", "env": block{fakeengine.Variable: good.Value()}},
@@ -165,7 +166,8 @@ func (w realWorld) ends(night string, code int, steps string, class results.Fail
 func forEver(c *engine) { request(fakeengine.FaultComments)(c) }
 
 func realKilled(w realWorld) {
-	stranger, err := w.engine.Output("run", "-d", "--label", "somebody=else", "-e", fakeengine.Config{Silent: true}.Env(),
+	stranger, err := w.engine.Output("run", "-d", "--label", "somebody=else", "-e",
+		fakeengine.Config{Silent: true}.Env(),
 		realcontainer.Image)
 	if err != nil {
 		w.t.Fatalf("run a stranger: %v: %s", err, stranger)
@@ -177,7 +179,8 @@ func realKilled(w realWorld) {
 		w.t.Errorf("containers of the killed run: %v, want one", left)
 	}
 	if got := w.bench("clean", "--dry-run"); got.code != 3 || !strings.Contains(got.stdout, "containers bench-") {
-		w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and the container\n%s%s", got.code, got.stdout, got.stderr)
+		w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and the container\n%s%s", got.code,
+			got.stdout, got.stderr)
 	}
 	if got := w.bench("clean"); got.code != 0 {
 		w.t.Errorf("bench clean: exit code %d\n%s%s", got.code, got.stdout, got.stderr)

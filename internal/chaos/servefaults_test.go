@@ -103,7 +103,8 @@ func streamFaults() []fault {
 			scenario: hasty, verdict: failed, class: results.FailRequests,
 		},
 		{
-			stage: serve, kind: "slow", name: "comments for ever and no token", engine: request(fakeengine.FaultComments),
+			stage: serve, kind: "slow", name: "comments for ever and no token",
+			engine:   request(fakeengine.FaultComments),
 			scenario: hasty, verdict: failed, class: results.FailRequests,
 		},
 		{

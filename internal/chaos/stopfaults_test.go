@@ -33,7 +33,9 @@ func stopFaults() []fault {
 			c.Drain = 20 * time.Second
 		}, bad: hasted, after: proofSays("TERM KILL", 0)},
 		{
-			stage: stop, kind: "slow", name: "drains within its grace", engine: func(c *engine) { c.Drain = time.Second },
+			stage: stop, kind: "slow", name: "drains within its grace", engine: func(c *engine) {
+				c.Drain = time.Second
+			},
 			after: proofSays("TERM", 0),
 		},
 		{

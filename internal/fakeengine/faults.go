@@ -103,7 +103,9 @@ const workerMemory = 512 << 20
 func loseWorker() {
 	_ = startChild(Child{Eat: workerMemory}) // it ends
 	time.Sleep(time.Second)                  // an engine looks after its workers now and then
-	fmt.Fprintln(os.Stderr, "ERROR 11-28 15:13:46 [multiproc_executor.py:200] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.")
+	fmt.Fprintln(os.Stderr,
+		"ERROR 11-28 15:13:46 [multiproc_executor.py:200] Worker proc VllmWorker-1 died unexpectedly, shutting down "+
+			"executor.")
 	os.Exit(1)
 }
 

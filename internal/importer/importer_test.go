@@ -335,7 +335,8 @@ func TestCommas(t *testing.T) {
 		{"both kinds", block("Benchmark duration (s): 63,81", "Output token throughput (tok/s): 2,993.85",
 			"Mean TTFT (ms): 1,024"), "63.81 2993.85 - imported-ambiguous imported-unusable"},
 		{
-			"thousands of millions", block("Benchmark duration (s): 63.81", "Output token throughput (tok/s): 1,002,993"),
+			"thousands of millions", block("Benchmark duration (s): 63.81",
+				"Output token throughput (tok/s): 1,002,993"),
 			"63.81 1002993 -",
 		},
 		{

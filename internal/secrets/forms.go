@@ -110,7 +110,10 @@ func escapedForms(value string) []string {
 	}
 
 	var all []string
-	for _, format := range []string{"%%%02x", "%%%02X", `\x%02x`, `\x%02X`, `\%03o`, "&#%d;", "&#x%x;", "&#x%X;", "=%02X"} {
+	for _, format := range []string{
+		"%%%02x", "%%%02X", `\x%02x`, `\x%02X`, `\%03o`, "&#%d;", "&#x%x;",
+		"&#x%X;", "=%02X",
+	} {
 		all = append(all, eachByte(value, format))
 	}
 	for _, format := range []string{`\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;"} {

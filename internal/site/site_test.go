@@ -98,8 +98,8 @@ func TestSearch(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
-		"--dump-dom", "file://"+out+"/docs/index.html?q=kernel+memory+limit+worker")
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+out+"/docs/index.html?q=kernel+memory+limit+worker")
 	cmd.WaitDelay = time.Second
 	page, err := cmd.Output()
 	if err != nil || !bytes.Contains(page, []byte(`href="../docs/containers.html#out-of-memory"`)) ||
@@ -121,7 +121,8 @@ func TestBrokenLinks(t *testing.T) {
 	} {
 		root := t.TempDir()
 		for name, text := range map[string]string{
-			"README.md": c.text, "CHANGELOG.md": "# C\n", "CONTRIBUTING.md": "# C\n", "docs/a.md": "# One, two\n", "LICENSE": "",
+			"README.md": c.text, "CHANGELOG.md": "# C\n", "CONTRIBUTING.md": "# C\n",
+			"docs/a.md": "# One, two\n", "LICENSE": "",
 		} {
 			if err := write(filepath.Join(root, name), []byte(text)); err != nil {
 				t.Fatal(err)

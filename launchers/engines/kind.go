@@ -111,8 +111,9 @@ type Kind struct {
 	HealthPath string // "" if there is none
 	ModelsPath string // OpenAI model list; "" if there is none
 	// beginnings of owned_by in its model list, in lower case, by which it is recognised
-	Owners       []string
-	ListsState   bool            // its model list alone has "meta" or "status" of a model, which tells it from others, too
+	Owners []string
+	// its model list alone has "meta" or "status" of a model, which tells it from others, too
+	ListsState   bool
 	ModelsMaybe  bool            // a missing model list (404) says nothing against the server
 	TokenizePath string          // "" if there is none
 	Tokenize     TokenizeDialect // how TokenizePath is asked; "": as vLLM

@@ -72,8 +72,9 @@ func llamacppKind() Kind {
 		ModelFile:    "/props",
 		Reset:        llamaReset(),
 		Fatal:        llamaFatal(),
-		RequestLog:   regexp.MustCompile(`log_server_r: +(request|response): |\bprompt: |Parsing (chat message|input)|Parsed message: `),
-		Milestones:   llamaMilestones(),
+		RequestLog: regexp.MustCompile(
+			`log_server_r: +(request|response): |\bprompt: |Parsing (chat message|input)|Parsed message: `),
+		Milestones: llamaMilestones(),
 		Describe: []Description{
 			{Path: "/props", Arguments: ".", Facts: map[string]Fact{
 				"build_info": FactVersion, "total_slots": FactSlots, "default_generation_settings.n_ctx": FactContext,

@@ -22,7 +22,10 @@ func ollamaKind() Kind {
 		Run:         []string{"ollama"},
 		Command:     ollamaCommand,
 		Entry:       []string{"ollama"},
-		ImageCaches: []container.Cache{{Name: "ollama", Path: "/root/.ollama", Variable: "OLLAMA_MODELS", Below: "models"}},
+		ImageCaches: []container.Cache{{
+			Name: "ollama", Path: "/root/.ollama", Variable: "OLLAMA_MODELS",
+			Below: "models",
+		}},
 		WorldSize:   unknownSize,
 		LoadsLate:   true,
 		NeedsModel:  true,

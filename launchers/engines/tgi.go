@@ -23,10 +23,13 @@ func tgiKind() Kind {
 		Image:       "ghcr.io/huggingface/text-generation-inference:latest",
 		ImageAMD:    "ghcr.io/huggingface/text-generation-inference:latest-rocm",
 		Entry:       []string{"text-generation-launcher"},
-		ImageCaches: []container.Cache{{Name: "text-generation-inference", Path: "/data", Variable: "HUGGINGFACE_HUB_CACHE"}},
-		WorldSize:   tgiWorldSize,
-		Drafts:      tgiDrafts,
-		Private:     tgiPrivate,
+		ImageCaches: []container.Cache{{
+			Name: "text-generation-inference", Path: "/data",
+			Variable: "HUGGINGFACE_HUB_CACHE",
+		}},
+		WorldSize: tgiWorldSize,
+		Drafts:    tgiDrafts,
+		Private:   tgiPrivate,
 		// nothing of a model of tgi's stays outside its GPUs
 		WeightsOnGPU: hasNone(tgiSpelling, "quantize"),
 		NeedsModel:   true,

@@ -95,7 +95,8 @@ func TestExplainOutOfMemory(t *testing.T) {
 	<-p.Done()
 
 	said, err := os.ReadFile(log)
-	want := "137 " + string(results.FailOutOfMemory) + " the kernel killed for lack of memory in its control group (oom_kill 1)"
+	want := "137 " + string(results.FailOutOfMemory) +
+		" the kernel killed for lack of memory in its control group (oom_kill 1)"
 	if err != nil || !strings.Contains(string(said), want) {
 		t.Errorf("limited tree: %q, %v, want %q", said, err, want)
 	}

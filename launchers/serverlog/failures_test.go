@@ -224,11 +224,13 @@ func TestFailuresOfVllm(t *testing.T) {
 				"'namespace/repo_name': '/models/none'.", results.FailModel, "/models/none",
 		},
 		"memory to map": {
-			trace + "RuntimeError: unable to mmap 1024 bytes from file </m/a.safetensors>: Cannot allocate memory (12)" +
+			trace +
+				"RuntimeError: unable to mmap 1024 bytes from file </m/a.safetensors>: Cannot allocate memory (12)" +
 				coreGone, results.FailOutOfMemory, "unable to mmap",
 		},
 		"no driver": {
-			trace + "RuntimeError: Found no NVIDIA driver on your system." + coreGone, results.FailNoGPU, "no NVIDIA driver",
+			trace + "RuntimeError: Found no NVIDIA driver on your system." + coreGone, results.FailNoGPU,
+			"no NVIDIA driver",
 		},
 		"tool parser": {
 			trace + "KeyError: 'invalid tool call parser: foo (chose from { hermes })'", results.FailBadRecipe,

@@ -72,7 +72,8 @@ func TestAnswerFraming(t *testing.T) {
 		{"huge size", chunkedOK + "ffffffffffffffff\r\nabc", "abc", io.ErrUnexpectedEOF, 0},
 		{"endless size line", chunkedOK + "3;" + strings.Repeat("x", 5000), "", errChunkLineTooLong, 0},
 		{
-			"more framing than data", chunkedOK + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\na\r\n", 10), "aaaaa",
+			"more framing than data", chunkedOK + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\na\r\n", 10),
+			"aaaaa",
 			errChunkExcess, 12031,
 		},
 	}

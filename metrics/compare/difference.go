@@ -318,7 +318,8 @@ func (p *Pair) Settle(judged Difference) {
 		if i != at && !figure.sameAs(d) {
 			continue
 		}
-		d.Verdict, d.PHolm, d.MoreRepeats, d.OneAfter = judged.Verdict, judged.PHolm, judged.MoreRepeats, judged.OneAfter
+		d.Verdict, d.PHolm, d.MoreRepeats, d.OneAfter = judged.Verdict, judged.PHolm, judged.MoreRepeats,
+			judged.OneAfter
 		if d.Higher != judged.Higher {
 			d.Verdict = d.Verdict.Reversed()
 		}

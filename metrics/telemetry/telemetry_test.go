@@ -318,7 +318,10 @@ func TestMemory(t *testing.T) {
 			peak: 50, end: 25,
 		},
 		{
-			name: "unknown between", samples: []results.TelemetrySample{at(-0.1, 20), sample("a", 1, watts(5)), at(2, 30)},
+			name: "unknown between", samples: []results.TelemetrySample{
+				at(-0.1, 20),
+				sample("a", 1, watts(5)), at(2, 30),
+			},
 			loaded: 20, peak: 30, end: 30,
 		},
 	} {

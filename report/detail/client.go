@@ -17,8 +17,9 @@ func printClient(p *table.Printer, r *results.Result) {
 			lines = append(lines, l.line())
 		}
 		if b.ThroughputShare != nil && b.TurnaroundS != nil {
-			lines = append(lines, fmt.Sprintf("throughput: at most %.2f %% too low by the client; requests were sent %.2f ms "+
-				"later than they could have been, on average", 100**b.ThroughputShare, 1000**b.TurnaroundS))
+			lines = append(lines, fmt.Sprintf(
+				"throughput: at most %.2f %% too low by the client; requests were sent %.2f ms "+
+					"later than they could have been, on average", 100**b.ThroughputShare, 1000**b.TurnaroundS))
 		}
 	}
 	if c := r.Client; c != nil {

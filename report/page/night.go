@@ -52,8 +52,8 @@ func (d *drawer) timeline() (*figure, error) {
 
 	s.Lanes = append(s.Lanes, events)
 	s.Curves = d.machineCurves()
-	caption := "Wall clock, for orientation only: figures are measured on the monotonic clock. Each step links to its " +
-		"details."
+	caption := "Wall clock, for orientation only: figures are measured on the monotonic clock. Each step links to " +
+		"its details."
 	if len(s.Curves) > 0 {
 		caption += " Curves: total power of the GPUs in use and the hottest of them, while steps were measured."
 	}

@@ -113,7 +113,9 @@ func TestReaderRefuses(t *testing.T) {
 		{"bomb", archive(t, []entry{{name: "a", raw: bomb}}, nil), "unpacked it would have"},
 		{"overlap", archive(t, []entry{{name: "a", raw: overlap}}, nil), "overlap"},
 		{
-			"not in the index", archive(t, append(good, entry{name: "b"}), func(i *Index) { i.Members = i.Members[:1] }),
+			"not in the index", archive(t, append(good, entry{name: "b"}), func(i *Index) {
+				i.Members = i.Members[:1]
+			}),
 			`"b" is not in the index`,
 		},
 		{

@@ -126,8 +126,9 @@ func failuresOfServer() []Entry {
 		failure(results.FailDisturbed, "The step was repeated because of throttling, another power limit or foreign "+
 			"GPU users.",
 			"The disturbed attempt is not ranked.", "Look for the cause in the warnings of the attempt."),
-		failure(results.FailStarved, "The step was repeated because threads of the load client had no core for so long "+
-			"that a figure may have moved.",
+		failure(results.FailStarved,
+			"The step was repeated because threads of the load client had no core for so long "+
+				"that a figure may have moved.",
 			"The attempt is not ranked.", "Stop what else runs on the machine, or give the client cores of its own "+
 				"(client: cpus: auto)."),
 		failure(results.FailContext, "No prompt fits what the server takes.",

@@ -47,8 +47,8 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 		warning(results.WarnClientLate, Limits,
 			"Requests were sent later than intended: p99 above 10 ms.",
 			"Latencies from the actual send are right, but the server got the load at other moments than the "+
-				"schedule says. Where that moves a figure by as much as matters, client-limit says so; where no bounds "+
-				"are known, the step is suspect.",
+				"schedule says. Where that moves a figure by as much as matters, client-limit says so; where no "+
+				"bounds are known, the step is suspect.",
 			"Free processors for the load client, lower the rate, or spread the load over agents."),
 		warning(results.WarnClientLimit, Disqualifies,
 			"The load client may have moved a figure by 2 % or more, and by more than the figure's own interval.",

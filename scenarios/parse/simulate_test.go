@@ -29,7 +29,8 @@ func TestSimulatedServers(t *testing.T) {
 	const tail = " sim-device=strix-halo sim-speed=10 sim-life-noise=0.006"
 	for _, tc := range []struct{ name, server, launcher, args string }{
 		{
-			"vllm", "{launcher: vllm, model: m, args: {tp: 8, dtype: half, max_model_len: 4096}}", scenarios.SimLauncher,
+			"vllm", "{launcher: vllm, model: m, args: {tp: 8, dtype: half, max_model_len: 4096}}",
+			scenarios.SimLauncher,
 			"tensor-parallel-size=8 max-model-len=4096" + tail,
 		},
 		{
