@@ -44,6 +44,7 @@ func fill(v reflect.Value, n *int) {
 		v.SetUint(uint64(*n))
 	case reflect.Float64:
 		v.SetFloat(float64(*n))
+	default: // results have no other kinds
 	}
 }
 
