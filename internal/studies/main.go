@@ -49,8 +49,13 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	if b.out, err = os.MkdirTemp("", "studies-"); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(b.out) }() // what is left lies in the folder for temporary files
 
+	return b.renewAll(ctx, *only, *check, log)
+}
+
+// renewAll takes the pages whose names contain only. The results of all runs stay
+// where one page failed.
+func (b *bench) renewAll(ctx context.Context, only string, check bool, log io.Writer) error {
 	pages, err := filepath.Glob("docs/studies/*.md")
 	if err != nil {
 		return err
@@ -58,18 +63,22 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 
 	var errs []error
 	for _, path := range pages {
-		if !strings.Contains(filepath.Base(path), *only) {
+		if !strings.Contains(filepath.Base(path), only) {
 			continue
 		}
 		began := time.Now()
-		err := b.renew(ctx, path, *check, log)
+		err := b.renew(ctx, path, check, log)
 		fmt.Fprintf(log, "%-45s %5.1f s\n", path, time.Since(began).Seconds())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 		}
 	}
 
-	return errors.Join(errs...)
+	if len(errs) > 0 {
+		return errors.Join(append(errs, fmt.Errorf("the results of these runs are kept in %s", b.out))...)
+	}
+
+	return os.RemoveAll(b.out)
 }
 
 // renew runs a page's commands and writes the page, or compares it.

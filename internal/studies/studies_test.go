@@ -73,6 +73,9 @@ func TestDifference(t *testing.T) {
 			"x has no figures: failed: engine-died: reset by peer", false,
 		},
 		{"class of a failure", "failed: engine-died: log says 1", "failed: out-of-memory: log says 1", true},
+		{"a figure that is not known", "| a | 1.5 | +1 to +2 % |", "| a | - | - |", false},
+		{"a wider table", "x   1\n─────\n", "x  11.5\n───────\n", false},
+		{"a column less", "| a | 1.5 | 2 |", "| a | 1.5 |", true},
 		{"a row more", "| a | 1 |", "| a | 1 |\n| b | 2 |", true},
 		{"another name", "| tp8 | 1 |", "| tp-eight | 1 |", true},
 	} {
@@ -103,5 +106,17 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// All of a difference is shown, not its first line alone, and nothing of what is
+// equal.
+func TestWholeDifference(t *testing.T) {
+	old := "# A\n| a | 1 |\n| b | 2 |\nsame\nold end\n"
+	fresh := "# A\n| a | 3 |\n| c | 2 |\nsame\nnew end\nmore\n"
+	want := "  checked in: |b|N|\n  fresh:      |c|N|\n  checked in: old end\n  fresh:      new end\n" +
+		"  fresh:      more"
+	if got := difference(old, fresh); got != want {
+		t.Errorf("difference:\n%s\nwant:\n%s", got, want)
 	}
 }
