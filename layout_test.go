@@ -318,7 +318,7 @@ var rules = map[string]rule{
 		"report/live", "results",
 	}, never: []string{"os", "github.com/spf13/cobra"}},
 	"harness/reproduce": {ours: []string{
-		"gpu", "harness/machine", "harness/plan", "harness/session",
+		"dataset/tokenizer", "gpu", "harness/machine", "harness/plan", "harness/session",
 		"internal/usage", "launchers/process", "metrics/versus", "profiles", "results", "results/bundle",
 		"results/store", "scenarios", "scenarios/parse",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},

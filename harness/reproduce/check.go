@@ -44,6 +44,8 @@ func (a *Again) Check(ctx context.Context, o Options) (*versus.MachineCheck, err
 	}
 
 	b.Facts = append(b.Facts, prompts, diskFact(o.Out))
+	facts, lackingIDs := vocabularies(a.Scenario)
+	b.Facts, b.Problems = append(b.Facts, facts...), append(b.Problems, lackingIDs...)
 	for _, problem := range a.Scenario.Problems() {
 		b.Problems = append(b.Problems, problem.Error())
 	}
