@@ -399,7 +399,7 @@ var rules = map[string]rule{
 		"metrics/versus", "report/grid", "report/table", "results",
 	}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"internal/stranger":              {},
-	"internal/realcontainer":         {ours: []string{"internal/text"}},
+	"internal/realcontainer":         {ours: []string{"internal/fakeengine", "internal/text"}},
 	"internal/fakeengine/standalone": {ours: []string{"internal/fakeengine"}},
 }
 

@@ -65,6 +65,8 @@ func realServes(t *testing.T, e *realcontainer.Engine) {
 			fakeengine.Config{Lines: []string{"hello from within"}},
 			nil, "TERM",
 		},
+		{"tgi", "tgi", fakeengine.Config{Lines: []string{"hello from within"}}, nil, "TERM"},
+		{"llamacpp", "llamacpp", fakeengine.Config{Lines: []string{"hello from within"}}, nil, "TERM"},
 		{
 			"an image without an entry point", "vllm",
 			fakeengine.Config{Lines: []string{"hello from within"}},

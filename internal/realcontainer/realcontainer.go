@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/internal/text"
 )
 
@@ -94,8 +95,26 @@ func Start(t testing.TB, name string, options ...Option) *Engine {
 		e.installPodman(client)
 	}
 	e.importImages()
+	if len(options) > 0 {
+		e.try()
+	}
 
 	return e
+}
+
+// try runs a container as the options have it; where the engine alone cannot, the
+// test is skipped.
+func (e *Engine) try() {
+	e.t.Helper()
+	network := "host"
+	if e.has(WithBridge) {
+		network = "bridge"
+	}
+	out, err := e.Output("run", "--rm", "--network", network, "--ipc", "private", "--entrypoint", Program, BareImage)
+	if strings.Contains(out, fakeengine.Variable+" is not set") {
+		return // what the program says without its variable
+	}
+	e.t.Skipf("%s runs no container here with options %v: %v: %s", e.Name, e.options, err, text.LastLine(out))
 }
 
 func (e *Engine) has(o Option) bool { return slices.Contains(e.options, o) }
