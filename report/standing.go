@@ -350,7 +350,8 @@ func searchStanding(run *results.Run) Standing {
 		}
 		if d, ok := diffs[variant]; ok {
 			verdict, words := versus.LimitVerdict(run, searches, variant, d)
-			line += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta), words)
+			line += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)),
+				versus.ChangeText(d.Delta), words)
 			s.Decided = s.Decided || verdict == compare.Better || verdict == compare.Worse
 		}
 		s.Lines = append(s.Lines, line+".")

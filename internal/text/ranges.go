@@ -28,7 +28,7 @@ func Ranges(a, b string) (merged string, ok bool) {
 		}
 		out.WriteString(a[endA:at[0]])
 		one, other := a[at[0]:at[1]], b[bt[0]:bt[1]]
-		if one != other && !(isMeasured(a, at[0], one) && isMeasured(b, bt[0], other)) {
+		if one != other && (!isMeasured(a, at[0], one) || !isMeasured(b, bt[0], other)) {
 			return "", false
 		}
 		out.WriteString(rangeOf(one, other, strings.HasSuffix(out.String(), "up to ")))

@@ -36,9 +36,8 @@ func LimitDifferences(run *results.Run, searches []search.Run) map[string]compar
 // LimitVerdict is the verdict on a variant's limit beside the baseline's. A limit
 // found by a client that was the limit itself is a lower bound: being above one
 // establishes nothing.
-func LimitVerdict(run *results.Run, searches []search.Run, variant string, d compare.Difference) (verdict compare.Verdict,
-	words string,
-) {
+func LimitVerdict(run *results.Run, searches []search.Run, variant string, d compare.Difference,
+) (verdict compare.Verdict, words string) {
 	base, _ := ClientLimited(searches, BaselineOf(run))
 	mine, _ := ClientLimited(searches, variant)
 	baseBound, bound := base > 0, mine > 0

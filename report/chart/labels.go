@@ -66,7 +66,8 @@ func (l *labels) write(at vg.Point, name string) {
 
 // free reports whether nothing is there, inside the canvas.
 func (l *labels) free(r vg.Rectangle) bool {
-	if r.Min.X < l.f.area.Min.X || r.Max.X > l.f.c.w-2 || r.Min.Y < l.f.area.Min.Y || r.Max.Y > l.f.area.Max.Y+titleGap {
+	if r.Min.X < l.f.area.Min.X || r.Max.X > l.f.c.w-2 || r.Min.Y < l.f.area.Min.Y ||
+		r.Max.Y > l.f.area.Max.Y+titleGap {
 		return false
 	}
 	for _, t := range l.taken {

@@ -27,9 +27,8 @@ func PairParts(run *results.Run) []table.Piece {
 		Intro: []string{ruleText(versus.RuleOf(run.Manifest), versus.BaselineOf(run))},
 	}}
 	if figure, ok := versus.StandingFigure(run); ok {
-		parts[0].Intro = append(parts[0].Intro, figure.Title+
-			" decides the verdict of the report: it is corrected over "+
-			"all load points and variants instead.")
+		parts[0].Intro = append(parts[0].Intro, figure.Title+" decides the verdict of the report: it is corrected "+
+			"over all load points and variants instead.")
 	}
 	for _, s := range all {
 		parts = append(parts, pairPart(&s, figures, text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)))

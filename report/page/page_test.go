@@ -200,7 +200,8 @@ func TestStandingSentences(t *testing.T) {
 		},
 		{
 			"all suspect", alone(suspect(measured("a", 1, 100))),
-			[]string{"Nothing to compare: no step of this run has valid figures."}, false,
+			[]string{"Nothing to compare: no step of this run has valid figures."},
+			false,
 		},
 		{"nothing", alone(), nil, false},
 	} {
