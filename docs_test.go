@@ -137,3 +137,15 @@ func TestNamedFilesExist(t *testing.T) {
 		}
 	}
 }
+
+// docs/architecture.md names every package.
+func TestArchitectureNamesAllPackages(t *testing.T) {
+	page := read(t, "docs/architecture.md")
+	for pkg := range goFiles(t) {
+		family := "`internal/" + "fake*`"
+		isFake := strings.HasPrefix(pkg, "internal/fake") && strings.Contains(page, family)
+		if pkg != "." && !isFake && !strings.Contains(page, "`"+pkg+"`") {
+			t.Errorf("docs/architecture.md does not name %s", pkg)
+		}
+	}
+}
