@@ -35,7 +35,7 @@ func VllmKind() Kind {
 	kind.DefaultPort, kind.Run = 8000, []string{"vllm"}
 	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
 	// an engine whose API server was killed needs 9 s, and then its resource tracker
-	kind.OrphanGrace = 15 * time.Second
+	kind.OrphanGrace = 20 * time.Second
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
 	kind.MemoryShare = vllmMemoryShare
