@@ -110,8 +110,9 @@ func limits(a Axis, s *span) (lo, hi float64) {
 		hi = m
 	}
 
+	const rounding = 1e-9 // values as near as that are one: their difference is that of their sums
 	switch {
-	case lo < hi:
+	case hi/2-lo/2 > rounding*max(math.Abs(lo), math.Abs(hi)):
 	case a.Log:
 		lo, hi = max(lo/2, math.SmallestNonzeroFloat64), min(lo*2, math.MaxFloat64)
 	case lo == 0:

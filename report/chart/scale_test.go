@@ -209,3 +209,14 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// What differs by rounding only is one value, not the two ends of an axis.
+func TestRoundingIsNoRange(t *testing.T) {
+	lo, hi := limits(Axis{}, &span{lo: 11.1111111111111, hi: 11.1111111111112})
+	if hi-lo < 1 {
+		t.Errorf("from %v to %v", lo, hi)
+	}
+	if lo, hi := limits(Axis{}, &span{lo: 1000, hi: 1000.001}); lo != 1000 || hi != 1000.001 {
+		t.Errorf("a small range: from %v to %v", lo, hi)
+	}
+}

@@ -45,6 +45,19 @@ func allSuspect() *results.Run {
 	return run
 }
 
+// unbroken has names without a place to break a line at.
+func unbroken() *results.Run {
+	var steps []*results.Result
+	for repeat := 1; repeat <= 3; repeat++ {
+		for i, name := range []string{strings.Repeat("x", 100), strings.Repeat("y", 99) + "1"} {
+			steps = append(steps, measured(name, repeat, float64(100+20*i+repeat)))
+		}
+	}
+	steps[1].Verdict = results.Failed
+	steps[1].Failure = &results.Failure{Class: results.FailExited, Message: strings.Repeat("z", 300)}
+	return alone(steps...)
+}
+
 func onePoint() *results.Run { return alone(measured("only", 1, 100)) }
 
 // Marks of suspect steps are hollow in all charts that compare variants, and no
@@ -94,7 +107,7 @@ func TestHostileRunsFitTheirScreens(t *testing.T) {
 	parent := browser(t)
 	for name, run := range map[string]*results.Run{
 		"crowd": crowd(40, 1, 8, 64, 256), "crowded-point": crowd(40, 8), "one-point": onePoint(),
-		"all-suspect": allSuspect(), "no-data": alone(), "attack": hostile(),
+		"all-suspect": allSuspect(), "no-data": alone(), "attack": hostile(), "unbroken": unbroken(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := show(parent, t, draw(t, run), chromedp.EmulateViewport(1440, 900))
