@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
@@ -155,8 +154,7 @@ func fromRow(name string, heads, cells []string, line int, meaning plain.Commas)
 			e.verdict = results.Verdict(text)
 			e.state(head, text, line, head)
 		case head == "extrapolated_factor":
-			e.factor, _ = strconv.Atoi(text) // 0, as where the cell is empty, for what is not a number
-			e.state(head, text, line, head)
+			e.takeFactor(head, text, line)
 		case head == "simulated":
 			e.simulated = text == "true"
 			e.state(head, text, line, head)

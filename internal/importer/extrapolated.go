@@ -52,6 +52,21 @@ func (e *entry) findFactor() {
 	}
 }
 
+// mostReplicas is the largest factor that is believed.
+const mostReplicas = 10_000
+
+// takeFactor reads the factor of a row whose rates are those of all replicas.
+func (e *entry) takeFactor(head, text string, line int) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > mostReplicas {
+		e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number of replicas: left out", head, shown(text))
+		e.state(head, text, line, "")
+		return
+	}
+	e.factor = n
+	e.state(head, text, line, head)
+}
+
 // productsAmong counts the rates times n, and the duration over n, that were
 // stated.
 func (e *entry) productsAmong(stated []float64, n int) int {

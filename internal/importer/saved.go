@@ -179,7 +179,7 @@ func isClientKey(key string) bool {
 	switch key {
 	case "endpoint_type", "best_of", "rtfx", "simulated", "unknown", "ramp_up_strategy", "ramp_up_start_rps",
 		"ramp_up_end_rps", "total_output_tokens_retokenized", "output_throughput_retokenized",
-		"total_throughput_retokenized", "total_throughput",
+		"total_throughput_retokenized",
 		"input_throughput", "concurrency", "accept_length", "max_concurrent_requests", "peak_output_throughput",
 		"steady_state_duration", "warmup_requests", "output_file", "sharegpt_context_len":
 		return true

@@ -177,3 +177,36 @@ func TestEnginesAreNotGuessed(t *testing.T) {
 		t.Errorf("engines %q, want %q", kinds, want)
 	}
 }
+
+// What is not a number of replicas multiplies nothing, and is reported.
+func TestFactorThatIsUnusable(t *testing.T) {
+	for _, factor := range []string{"-3", "0", "x", "1.5", "9999999999999999999999", "10001"} {
+		csv := "scenario,run_id,variant,point,verdict,extrapolated_factor,duration_s,output_throughput\n" +
+			"s,r,v,c1,ok," + factor + ",2,10\n"
+		got, err := Import([]Source{{"summary.csv", []byte(csv)}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Steps[0].Result
+		reported := slices.ContainsFunc(r.Warnings,
+			func(w results.Warning) bool { return w.Code == results.WarnImportedUnusable })
+		if r.Extrapolated != nil || *r.Figures.OutputThroughput != 10 || !reported {
+			t.Errorf("%s: extrapolation %+v, %g tok/s, reported: %v", factor, r.Extrapolated,
+				*r.Figures.OutputThroughput, reported)
+		}
+	}
+}
+
+// SGLang's total_throughput is that of input and output tokens.
+func TestTotalThroughputOfSGLang(t *testing.T) {
+	line := `{"backend": "sglang", "duration": 10, "completed": 10, "total_input_tokens": 1000, ` +
+		`"total_output_tokens": 500, "request_throughput": 1, "input_throughput": 100, "output_throughput": 50, ` +
+		`"total_throughput": 150, "mean_ttft_ms": 20, "mean_e2e_latency_ms": 100, "concurrency": 1}`
+	got, err := Import([]Source{{"s.jsonl", []byte(line)}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Steps[0].Result.Figures.TotalTokenThroughput; v == nil || *v != 150 {
+		t.Errorf("total_throughput = %v, want 150", v)
+	}
+}
