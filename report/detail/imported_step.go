@@ -36,7 +36,7 @@ func printImported(p *table.Printer, r *results.Result) {
 	}
 
 	if known == nil && len(r.LlamaBench) == 0 {
-		known = []string{"not told"}
+		known = []string{"not stated"}
 	}
 
 	if known != nil {

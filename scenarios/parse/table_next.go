@@ -124,8 +124,8 @@ func searchBlock() schema.Block[scenarios.Search] {
 				const least = 0.01
 				v, ok := r.Percent(n)
 				if ok && v < least {
-					r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be told "+
-						"apart", n.Shown())
+					r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be "+
+						"distinguished", n.Shown())
 				}
 				s.Tolerance = v
 			}).Or("5%"),

@@ -109,7 +109,7 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 		why = err.Error()
 	}
 
-	t.params = suite.EngineParams(lines, cmp.Or(why, "not told"))
+	t.params = suite.EngineParams(lines, cmp.Or(why, "not stated"))
 	if len(lines) == 0 {
 		t.paramsFrom = ""
 	}
