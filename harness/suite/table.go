@@ -138,8 +138,9 @@ type gpuColumn struct {
 }
 
 // gpuColumns are the figures of the GPUs over a round.
-var gpuColumns = []gpuColumn{{"VRAM GiB", "vram_peak_bytes", 2}, {"power W", "power_mean_w", 0},
-	{"J/out tok", "j_per_output_token", 3}}
+var gpuColumns = []gpuColumn{
+	{"VRAM GiB", "vram_peak_bytes", 2}, {"power W", "power_mean_w", 0}, {"J/out tok", "j_per_output_token", 3},
+}
 
 // of is the figure of a round; nil: not known.
 func (c gpuColumn) of(r *results.Result) *float64 {

@@ -92,9 +92,9 @@ func commonTails(a, b []string) [][]int {
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for k := len(b) - 1; k >= 0; k-- {
-			if a[i] == b[k] {
+	for i, old := range slices.Backward(a) {
+		for k, fresh := range slices.Backward(b) {
+			if old == fresh {
 				common[i][k] = common[i+1][k+1] + 1
 			} else {
 				common[i][k] = max(common[i+1][k], common[i][k+1])

@@ -122,12 +122,18 @@ func TestUnknownArmIsNotTheSame(t *testing.T) {
 	}{
 		{"equal", cell(known, nil), cell(known, nil), "the same arguments and environment"},
 		{"no server came up", cell(known, nil), cell(nil, nil), "arguments and environment are not known"},
-		{"both read from a file", cell([]results.Server{{}}, &results.Origin{}),
-			cell([]results.Server{{}}, &results.Origin{}), "arguments and environment are not known"},
-		{"one read from a file", cell(known, nil), cell([]results.Server{{}}, &results.Origin{}),
-			"server's command: vllm serve m against not known"},
-		{"commands in the files", cell(known, &results.Origin{}), cell(known, &results.Origin{}),
-			"the same arguments and environment"},
+		{
+			"both read from a file", cell([]results.Server{{}}, &results.Origin{}),
+			cell([]results.Server{{}}, &results.Origin{}), "arguments and environment are not known",
+		},
+		{
+			"one read from a file", cell(known, nil), cell([]results.Server{{}}, &results.Origin{}),
+			"server's command: vllm serve m against not known",
+		},
+		{
+			"commands in the files", cell(known, &results.Origin{}), cell(known, &results.Origin{}),
+			"the same arguments and environment",
+		},
 	} {
 		if got := RecipesText(tt.base, tt.with); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
