@@ -18,6 +18,9 @@ type feeder struct {
 	streams      map[int32]*stream
 	due          dueQueue
 	scratch      []byte
+	control      [128]byte
+	pace         pace // of requests that name none
+	served       []*served
 }
 
 // Feed serves the streams that requests ask for in their path (see pace) on
@@ -136,6 +139,7 @@ func (f *feeder) accept() {
 			return
 		}
 		s := &stream{fd: fd, place: -1}
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
 		if unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) != nil ||
 			f.watch(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
 			_ = unix.Close(fd)
@@ -153,7 +157,7 @@ func (f *feeder) drop(s *stream) {
 
 // read takes in a request. It reports false when the connection is over.
 func (f *feeder) read(s *stream) bool {
-	n, err := unix.Read(s.fd, f.scratch)
+	n, controls, _, _, err := unix.Recvmsg(s.fd, f.scratch, f.control[:], unix.MSG_DONTWAIT)
 	switch {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 		return true
@@ -166,10 +170,25 @@ func (f *feeder) read(s *stream) bool {
 	if err != nil {
 		return false
 	}
-	if whole {
-		s.begin(now)
-		f.due.push(s)
+	if !whole {
+		return true
 	}
+	if body, ok := f.reply(s.target); ok {
+		text := plainAnswer(body)
+		sent, err := unix.Write(s.fd, []byte(text))
+		return err == nil && sent == len(text)
+	}
+	if s.pace, err = parsePace(s.target); err != nil && f.pace.tokens == 0 {
+		return false
+	}
+	if err != nil {
+		s.pace = f.pace
+	}
+
+	s.record = &served{arrived: arrival(f.control[:controls], now), writes: make([]int64, 0, s.pace.tokens)}
+	f.served = append(f.served, s.record)
+	s.begin(now)
+	f.due.push(s)
 
 	return true
 }

@@ -2,9 +2,11 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -16,6 +18,14 @@ const feederEnv = "BENCH_TEST_FEEDER"
 func TestMain(m *testing.M) {
 	if os.Getenv(feederEnv) != "" {
 		if err := Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getenv(clientEnv) != "" && len(os.Args) == 3 {
+		streams, err := strconv.Atoi(os.Args[2])
+		if err = errors.Join(err, playClient(os.Args[1], streams)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -1,5 +1,5 @@
 // Package calibrate measures what the load client costs and how far its stamps
-// are from the truth on this machine.
+// are from the truth on this machine, and how far any other client's figures are.
 //
 // What goes in: numbers of streams, and a command that starts a feeder (Serve)
 // as a process of its own. What comes out: a results.Calibration with the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -41,6 +42,8 @@ const timeDigits = 16
 const (
 	eventHead = `data: {"id":"cmpl-7e8a9d6b4c3f4b0f9d1c2a3b4c5d6e7f","object":"text_completion","created":1795815459,"model":"meta-llama/Llama-3.1-70B-Instruct","choices":[{"index":0,"text":"`
 	eventTail = `","logprobs":null,"finish_reason":null,"stop_reason":null}],"usage":null}` + "\n\n"
+	chatHead  = `data: {"id":"chatcmpl-7e8a9d6b4c3f4b0f9d1c2a3b4c5d6e7f","object":"chat.completion.chunk","created":1795815459,"model":"meta-llama/Llama-3.1-70B-Instruct","choices":[{"index":0,"delta":{"content":"`
+	chatTail  = `"},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n"
 	answerEnd = "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
 	answerTop = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: " +
 		"chunked\r\n\r\n"
@@ -58,7 +61,11 @@ type stream struct {
 	due     int64
 	place   int // in the queue; -1: not queued
 	out     []byte
-	blocked bool // waits for room in the socket
+	blocked bool   // waits for room in the socket
+	target  string // of the request
+	chat    bool   // it asks for a chat's answer
+	usage   bool   // it asks for a finish reason and the usage
+	record  *served
 }
 
 var errRequest = errors.New("parse request: not one that a calibration sends")
@@ -74,28 +81,37 @@ func (s *stream) request(b []byte) (bool, error) {
 		return false, nil
 	}
 
-	_, after, ok := bytes.Cut(head, []byte("Content-Length: "))
-	if !ok {
-		return false, errRequest
-	}
-
-	digits, _, _ := bytes.Cut(after, []byte("\r\n"))
-	length, err := strconv.Atoi(string(digits))
-	if err != nil || length < 0 || length > 1<<20 {
+	fields := bytes.Fields(head)
+	length, ok := contentLength(head)
+	if !ok || len(fields) < 2 || string(fields[0]) != "GET" && string(fields[0]) != "POST" {
 		return false, errRequest
 	}
 	if len(body) < length {
 		return false, nil
 	}
 
-	fields := bytes.Fields(head)
-	if len(fields) < 2 {
-		return false, errRequest
-	}
-
-	s.pace, err = parsePace(string(fields[1]))
+	s.target = string(fields[1])
+	s.chat = strings.HasSuffix(s.target, "/chat/completions")
+	s.usage = bytes.Contains(body[:length], []byte(`"include_usage"`))
 	s.in = s.in[:0]
-	return true, err
+	return true, nil
+}
+
+// contentLength is how long the body is that follows a head. A request without it has
+// none; one in chunks is not understood.
+func contentLength(head []byte) (int, bool) {
+	_, fields, _ := bytes.Cut(head, []byte("\r\n"))
+	for line := range bytes.SplitSeq(fields, []byte("\r\n")) {
+		name, value, _ := bytes.Cut(line, []byte{':'})
+		switch strings.ToLower(string(name)) {
+		case "content-length":
+			n, err := strconv.Atoi(string(bytes.TrimSpace(value)))
+			return n, err == nil && n >= 0 && n <= 16<<20
+		case "transfer-encoding":
+			return 0, false
+		}
+	}
+	return 0, true
 }
 
 func (s *stream) begin(now int64) {
@@ -143,29 +159,57 @@ func (s *stream) write() writeState {
 
 func (s *stream) fill() {
 	for s.sent < s.pace.tokens {
-		s.out = appendEvent(s.out, monotonic())
+		now := monotonic()
+		s.out = s.event(now)
+		s.record.writes = append(s.record.writes, now)
 		s.sent++
 		if s.pace.gap > 0 || len(s.out) >= unpacedWrite {
 			break
 		}
 	}
 	if s.sent == s.pace.tokens {
-		s.out = append(s.out, answerEnd...)
+		s.out = s.ending()
 	}
 }
 
+// event is the output with the chunk of one token more.
+func (s *stream) event(at int64) []byte {
+	if s.chat {
+		return appendToken(s.out, chatHead, chatTail, at)
+	}
+	return appendEvent(s.out, at)
+}
+
+// ending is the output with what ends an answer, and for clients that ask for it the
+// finish reason and the usage before that.
+func (s *stream) ending() []byte {
+	if s.usage {
+		choice := `"text":""`
+		if s.chat {
+			choice = `"delta":{}`
+		}
+		last := fmt.Sprintf(`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,"model":"calibrate","choices":[{"index":0,`+
+			`%s,"finish_reason":"length"}]}`+"\n\n"+`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,`+
+			`"model":"calibrate","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n",
+			choice, s.pace.tokens, s.pace.tokens+8)
+		s.out = fmt.Appendf(s.out, "%x\r\n%s\r\n", len(last), last)
+	}
+	return append(s.out, answerEnd...)
+}
+
 // appendEvent adds the chunk of one token whose text is the time.
-func appendEvent(b []byte, at int64) []byte {
-	const size = len(eventHead) + timeDigits + len(eventTail)
-	b = strconv.AppendInt(b, int64(size), 16)
-	b = append(append(b, "\r\n"...), eventHead...)
+func appendEvent(b []byte, at int64) []byte { return appendToken(b, eventHead, eventTail, at) }
+
+func appendToken(b []byte, head, tail string, at int64) []byte {
+	b = strconv.AppendInt(b, int64(len(head)+timeDigits+len(tail)), 16)
+	b = append(append(b, "\r\n"...), head...)
 	start := len(b)
 	b = append(b, "0000000000000000"...)
 	for i := start + timeDigits - 1; i >= start && at > 0; i-- {
 		b[i] = byte('0' + at%10)
 		at /= 10
 	}
-	return append(append(b, eventTail...), "\r\n"...)
+	return append(append(b, tail...), "\r\n"...)
 }
 
 func (s *stream) block(f *feeder) {
