@@ -62,7 +62,7 @@ var rules = map[string]rule{
 		"internal/secrets",
 	}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
 	"load/calibrate": {ours: []string{
-		"internal/importer", "internal/newfile", "internal/proc", "load", "load/dialect",
+		"internal/importer", "internal/newfile", "internal/proc", "metrics", "load", "load/dialect",
 		"load/spec", "results",
 	}, never: noCLI},
 	"internal/tinygguf":          {never: pure},

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,12 +23,29 @@ type seen struct {
 	events     int
 	durationS  float64
 	cpuS       float64
-	ttft       []float64 // sorted, seconds, as all below
+	ttft       []float64 // from the start of the burst; sorted, seconds, as all below
+	sent       []float64 // to the first token, from the request's own send; of the load client only
 	itl        []float64
 	late       []float64 // stamp minus true write time
 	lagP99S    *float64
 	memory     int64
 	violations int // events whose stamp lies before their write
+	truth      Truth
+	atMost     *bounds // of its figures; nil: not known
+}
+
+// bounds are how far a client can have moved its figures, by what it knows of
+// itself, in seconds.
+type bounds struct{ ttft, itlP50, itlP99 float64 }
+
+// boundsOf are the bounds of a pass; nil: its records do not tell.
+func boundsOf(records []results.Record, durationS float64) *bounds {
+	f := metrics.Summarize(records, metrics.Params{DurationS: durationS, Percentiles: []float64{99}})
+	b := f.ClientAtMost
+	if b == nil || b.TTFT.Median.AtMostS == nil || b.ICL.Median.AtMostS == nil {
+		return nil
+	}
+	return &bounds{*b.TTFT.Median.AtMostS, *b.ICL.Median.AtMostS, *b.ICL.Percentiles[0].AtMostS}
 }
 
 // driveClient drives the load client.
@@ -76,6 +94,9 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 		s.cpuS = *report.CPUSeconds
 	}
 
+	if p.gap > 0 {
+		s.atMost = boundsOf(records, report.DurationS)
+	}
 	s.addRecords(records, start.UnixNano()+wallToMono)
 	return s, nil
 }
@@ -95,6 +116,9 @@ func (s *seen) addRecords(records []results.Record, start int64) {
 			wrote = append(wrote, parseTime([]byte(text[:timeDigits])))
 		}
 		s.addStream(at, wrote, start)
+		if r.SentS != nil && len(at) > 0 {
+			s.sent = append(s.sent, float64(at[0]-start)/1e9-*r.SentS)
+		}
 	}
 	s.sort()
 }
@@ -117,6 +141,7 @@ func (s *seen) addStream(at, wrote []int64, start int64) {
 
 func (s *seen) sort() {
 	slices.Sort(s.ttft)
+	slices.Sort(s.sent)
 	slices.Sort(s.itl)
 	slices.Sort(s.late)
 }

@@ -41,7 +41,7 @@ func Measure(ctx context.Context, o Options) (cal results.Calibration, err error
 	}
 
 	for _, width := range o.Widths {
-		drives, err := measureWidth(ctx, o, feeder.addr, width)
+		drives, err := measureWidth(ctx, o, feeder, width)
 		if err != nil {
 			return cal, fmt.Errorf("%d streams: %w", width, err)
 		}
@@ -65,13 +65,23 @@ func requestRate(ctx context.Context, o Options, addr string) (float64, error) {
 	return median(rates), nil
 }
 
-func measureWidth(ctx context.Context, o Options, addr string, width int) ([]results.CalibratedDrive, error) {
+func measureWidth(ctx context.Context, o Options, f *feederProcess, width int) ([]results.CalibratedDrive, error) {
+	addr := f.addr
 	paced, unpaced := make([][]seen, len(o.Readers)), make([][]float64, len(o.Readers))
 	for round := range o.Rounds {
 		for i, reader := range o.Readers {
 			o.Said(fmt.Sprintf("%d streams by %s, round %d of %d", width, reader, round+1, o.Rounds))
+			if err := f.begin(ctx, o.pace(width)); err != nil {
+				return nil, err
+			}
 			s, err := drive(ctx, reader, addr, o.pace(width), width)
 			if err != nil {
+				return nil, err
+			}
+			if s.truth, err = f.truth(ctx); err != nil {
+				return nil, err
+			}
+			if err := f.begin(ctx, o.pace(width)); err != nil { // what was paced is forgotten
 				return nil, err
 			}
 			paced[i] = append(paced[i], s)
@@ -120,9 +130,16 @@ func sumUp(rounds []seen) results.CalibratedDrive {
 		StampP50S:    of(func(s *seen) float64 { return quantile(s.late, 0.5) }),
 		StampP99S:    of(func(s *seen) float64 { return quantile(s.late, 0.99) }),
 		StampMaxS:    of(func(s *seen) float64 { return quantile(s.late, 1) }),
+		TrueTTFTS:    of(func(s *seen) float64 { return s.truth.TTFT.P50 }),
+		TrueITLP50S:  of(func(s *seen) float64 { return s.truth.ITL.P50 }),
+		TrueITLP99S:  of(func(s *seen) float64 { return s.truth.ITL.P99 }),
 		MemoryBytes:  int64(of(func(s *seen) float64 { return float64(s.memory) })),
 	}
 
+	if !slices.ContainsFunc(rounds, func(s seen) bool { return s.atMost == nil }) {
+		d.TTFTAtMostS = new(of(func(s *seen) float64 { return s.atMost.ttft }))
+		d.ITLP99AtMostS = new(of(func(s *seen) float64 { return s.atMost.itlP99 }))
+	}
 	if !slices.ContainsFunc(rounds, func(s seen) bool { return s.lagP99S == nil }) {
 		lag := of(func(s *seen) float64 { return *s.lagP99S })
 		d.LagP99S = &lag

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/load/spec"
 )
 
 // clientEnv makes the test binary a client of a feeder: Go's net/http, which
@@ -212,6 +214,49 @@ func TestSplitCommand(t *testing.T) {
 	for _, bad := range []string{"", "  ", "a 'b", `a "b`, `a \`} {
 		if got, err := SplitCommand(bad); err == nil {
 			t.Errorf("SplitCommand(%q) = %q, want an error", bad, got)
+		}
+	}
+}
+
+// TestBoundAgainstTheTruth: what the client says is off from the feeder's own truth
+// by no more than its bound, and what the bytes need to get from one to the other.
+func TestBoundAgainstTheTruth(t *testing.T) {
+	const transit = 0.002 // s; far above what loopback takes, of medians
+	feeder, err := startFeeder(testFeeder(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := feeder.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, transport := range []string{spec.TransportSockets, spec.TransportHTTP} {
+		p := pace{ttft: ttft, gap: 10 * time.Millisecond, tokens: 30}
+		if err := feeder.begin(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		s, err := driveClient(t.Context(), transport, feeder.addr, p, 20, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth, err := feeder.truth(t.Context())
+		if err != nil || truth.Requests != 20 || s.atMost == nil {
+			t.Fatalf("%s: truth %+v, %v, bounds %v", transport, truth, err, s.atMost)
+		}
+		for _, c := range []struct {
+			name              string
+			said, true, bound float64
+		}{
+			{"median TTFT", quantile(s.sent, 0.5), truth.TTFT.P50, s.atMost.ttft},
+			{"median ITL", quantile(s.itl, 0.5), truth.ITL.P50, s.atMost.itlP50},
+		} {
+			t.Logf("%s: %s %.3f ms, truth %.3f ms, client at most %.3f ms", transport, c.name, 1e3*c.said, 1e3*c.true,
+				1e3*c.bound)
+			if math.Abs(c.said-c.true) > c.bound+transit {
+				t.Errorf("%s: %s is %v s, the truth %v s: farther off than the bound of %v s", transport, c.name, c.said,
+					c.true, c.bound)
+			}
 		}
 	}
 }
