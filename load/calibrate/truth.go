@@ -93,7 +93,7 @@ func arrival(control []byte, now int64) int64 {
 	return now
 }
 
-// reply answers what is no request for tokens: the health and the models that clients ask
+// reply answers what asks for no tokens: the health and the models that clients ask
 // for first, and the two of whoever drives them. ok is false for all others.
 func (f *feeder) reply(target string) (body string, ok bool) {
 	switch {

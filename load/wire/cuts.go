@@ -14,8 +14,11 @@ const lateUnknown = 2 * time.Millisecond
 // read of all would give all that of the last.
 type cuts struct {
 	sizes []int // bytes of each event that is still to be read
-	all   bool  // nothing but these waited
 }
+
+// cutsMost is how many events are read one by one: a stream of which more wait is not
+// paced, or so late that times of its tokens mean nothing, and has to be caught up with.
+const cutsMost = 32
 
 // late reports whether more than one event may wait in the socket of c: the time
 // at which the next was due has passed by half a gap.
@@ -49,8 +52,11 @@ func (k *cuts) find(p []byte) {
 		}
 		k.sizes = append(k.sizes, n)
 		rest = rest[n:]
+		if len(k.sizes) > cutsMost {
+			break
+		}
 	}
-	if len(k.sizes) < 2 {
+	if len(k.sizes) < 2 || len(k.sizes) > cutsMost {
 		k.sizes = k.sizes[:0]
 		return
 	}
@@ -86,11 +92,9 @@ func eventEnd(p []byte) int {
 	}
 }
 
-// next takes n bytes that were read out of the sizes, and reports whether that was
-// all that waited.
-func (k *cuts) next(n int) bool {
+// next takes n bytes that were read out of the sizes.
+func (k *cuts) next(n int) {
 	if k.sizes[0] -= n; k.sizes[0] <= 0 {
 		k.sizes = k.sizes[1:]
 	}
-	return len(k.sizes) == 0 && k.all
 }

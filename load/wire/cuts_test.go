@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +27,7 @@ func TestCuts(t *testing.T) {
 		{"events of two lines", "event: x\ndata: a\n\ndata: b\n\n", []int{18, 9}},
 		{"CR LF", "data: a\r\n\r\ndata: b\r\n\r\n", []int{11, 11}},
 		{"JSON lines in chunks", "8\r\n{\"a\":1}\n\r\n8\r\n{\"a\":2}\n\r\n", []int{13, 13}},
+		{"too many to be read one by one", strings.Repeat(chunked, cutsMost+1), nil},
 		{"no event ends", strings.Repeat("x", 100), nil},
 	} {
 		var k cuts
@@ -77,6 +80,9 @@ func TestLateReadsAreCut(t *testing.T) {
 			buf := make([]byte, 4096)
 			for !c.empty {
 				n, at, err := l.receive(c, buf)
+				if errors.Is(err, ErrWouldBlock) {
+					break
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,5 +96,48 @@ func TestLateReadsAreCut(t *testing.T) {
 				t.Errorf("reads of %v bytes stamped %v, want %v", sizes, stamps, want)
 			}
 		})
+	}
+}
+
+// TestCutStreamsLoseNothing: what comes while late events are read one by one is
+// read as well, though its edge was told before they were through.
+func TestCutStreamsLoseNothing(t *testing.T) {
+	loadtest.OnSockets(t)
+	c, server := loopedConn(t)
+	event := loadtest.Event(loadtest.Token)
+	const bursts, each = 400, 2*loopReads - 4
+	seen := make(chan struct{})
+	go func() {
+		for range bursts {
+			_, _ = io.WriteString(server, strings.Repeat(event, each))
+		}
+		_, _ = io.WriteString(server, loadtest.EndFrame)
+	}()
+
+	buf, bytes := make([]byte, 1<<16), 0
+	var err error
+	c.beginArrivals(time.Now())
+	c.drive(stepFunc(func() bool {
+		for err == nil {
+			c.gap, c.due = time.Nanosecond, time.Unix(1, 0) // always late
+			var n int
+			n, _, err = c.ReadStamped(buf)
+			bytes += n
+		}
+		if errors.Is(err, ErrWouldBlock) {
+			err = nil
+			return false
+		}
+		close(seen)
+		return true
+	}))
+	select {
+	case <-seen:
+	case <-time.After(5 * time.Minute):
+		t.Fatalf("the stream stands still after %d bytes", bytes)
+	}
+	c.finished()
+	if want := bursts * each * len("data: "+loadtest.Token+"\n\n"); !errors.Is(err, io.EOF) || bytes != want {
+		t.Errorf("the stream ended with %v after %d bytes, want EOF after %d", err, bytes, want)
 	}
 }

@@ -368,7 +368,6 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 	if len(c.cuts.sizes) == 0 && c.late(l.at) {
 		n, _ := l.recv.peek(c.fd, p)
 		c.cuts.find(p[:n])
-		c.cuts.all = n < len(p) && !c.thorough
 	}
 	if cut := c.cuts.sizes; len(cut) > 0 {
 		p = p[:min(len(p), cut[0])]
@@ -380,7 +379,8 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 		return 0, 0, err
 	}
 	if len(c.cuts.sizes) > 0 {
-		c.empty = c.cuts.next(n)
+		c.cuts.next(n)
+		c.empty = false // more may have come, and been announced, since these were looked at
 	}
 	at, c.exact = l.stamp(c.stamps, wall)
 	c.paced(at)
