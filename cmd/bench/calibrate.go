@@ -38,8 +38,7 @@ func newCalibrateCommand(e env) *cobra.Command {
 		Example: "  bench calibrate\n" +
 			"  bench calibrate --full\n" +
 			"  bench calibrate --streams 64,512 --output calibration.json\n" +
-			"  bench calibrate --client 'vllm bench serve --base-url {url} --model {model} --tokenizer gpt2 " +
-			"--num-prompts {requests} --max-concurrency {streams} --save-result --result-dir {dir}'",
+			"  bench calibrate --client 'my-client --url {url} --concurrency {streams}'",
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd.Context(), e, o) },
 	}
@@ -48,9 +47,7 @@ func newCalibrateCommand(e env) *cobra.Command {
 	cmd.Flags().IntVar(&o.tokens, "tokens", 50, "tokens in each stream, 20 ms apart")
 	cmd.Flags().IntVar(&o.rounds, "rounds", 3, "repetitions; their medians are reported")
 	cmd.Flags().BoolVar(&o.full, "full", false, "also 8192 streams, and Go's own HTTP client for comparison")
-	cmd.Flags().StringVar(&o.client, "client", "",
-		"`command` of another client to measure: its words {url}, or {host} and {port}, {streams}, {requests}, {tokens}, "+
-			"{model} and {dir} are replaced, and what it says is set beside the truth")
+	cmd.Flags().StringVar(&o.client, "client", "", "measure this `command` of another client; see docs/performance.md")
 	cmd.Flags().StringVar(&o.output, "output", "",
 		"`file` to write (default: calibration.json in the user's cache folder)")
 	cmd.Flags().BoolVar(&o.feeder, "feeder", false, "serve the measured streams")
@@ -85,7 +82,11 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 	}
 
 	if o.client != "" {
-		return runRival(ctx, e, o, options)
+		err := calibrate.CompareClient(ctx, e.stdout, options, o.client)
+		if ctx.Err() != nil {
+			return codeError{code: exitInterrupted, err: err}
+		}
+		return err
 	}
 	if o.full {
 		options.Widths = append(options.Widths, 8192)
@@ -116,20 +117,4 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 
 	fmt.Fprintf(e.stdout, "\nstored in %s\n", path)
 	return nil
-}
-
-// runRival measures another client's command.
-func runRival(ctx context.Context, e env, o calibrateOptions, options calibrate.Options) error {
-	words, err := calibrate.SplitCommand(o.client)
-	if err != nil {
-		return usageError(fmt.Errorf("--client: %w", err))
-	}
-	rows, err := calibrate.MeasureRival(ctx, calibrate.RivalOptions{Options: options, Command: words})
-	if ctx.Err() != nil {
-		return codeError{code: exitInterrupted, err: err}
-	}
-	if err != nil {
-		return err
-	}
-	return calibrate.WriteRivals(e.stdout, rows)
 }

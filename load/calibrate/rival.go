@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -20,7 +21,7 @@ import (
 type RivalOptions struct {
 	Options
 
-	// Command is the client's, in which words such as {url} are replaced; see Placeholders.
+	// Command is the client's, in which words such as {url} are replaced.
 	Command  []string
 	Requests int // for each stream; 1
 }
@@ -36,16 +37,6 @@ type RivalRow struct {
 	Truth   Truth
 	Said    Said
 	Failed  string // why there are no figures; "": there are
-}
-
-// Placeholders are the words that a client's command may have, with what they become.
-func Placeholders() [][2]string {
-	return [][2]string{
-		{"{url}", "base URL, in which the pace stands as a path"}, {"{host}", "address of the feeder"},
-		{"{port}", "port of the feeder"}, {"{streams}", "requests at once"}, {"{requests}", "requests in all"},
-		{"{tokens}", "tokens of each answer"}, {"{model}", "name of the model"},
-		{"{dir}", "empty folder for the client's files"},
-	}
 }
 
 // rivalTime is what a client has for one number of streams, beside the length of its
@@ -79,6 +70,20 @@ func MeasureRival(ctx context.Context, o RivalOptions) (rows []RivalRow, err err
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// CompareClient measures a client's command line and prints what it says beside the
+// truth.
+func CompareClient(ctx context.Context, out io.Writer, o Options, line string) error {
+	words, err := SplitCommand(line)
+	if err != nil {
+		return err
+	}
+	rows, err := MeasureRival(ctx, RivalOptions{Options: o, Command: words})
+	if err != nil {
+		return err
+	}
+	return WriteRivals(out, rows)
 }
 
 // drive runs the command once. Only what keeps every further one from being measured is

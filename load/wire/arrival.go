@@ -25,7 +25,6 @@ const (
 // watchkeeping is what a loop knows of its own looks at its sockets. What a look
 // finds arrived after the look before it, which found all that was there then.
 type watchkeeping struct {
-	at     time.Time // of the latest look
 	floor  time.Time // nothing that the latest look found arrived before
 	looked time.Time // at the latest look that found all there was
 	starve starvation
@@ -34,7 +33,7 @@ type watchkeeping struct {
 // found notes a look that was begun at began and did not wait. whole says that it
 // found all there was.
 func (k *watchkeeping) found(began time.Time, whole bool) {
-	k.at, k.floor = began, k.looked
+	k.floor = k.looked
 	if whole {
 		k.looked = began
 	}
@@ -45,7 +44,7 @@ func (k *watchkeeping) found(began time.Time, whole bool) {
 
 // waited notes a look that found nothing at began and then waited until woke.
 func (k *watchkeeping) waited(began, woke time.Time) {
-	k.at, k.floor = woke, began
+	k.floor = began
 	if woke.Sub(began) >= sampledWait || woke.Sub(k.starve.at) >= samplePeriod {
 		waited, ok := k.starve.sample(woke)
 		if at := woke.Add(-waited - wakeSlack); ok && at.After(began) {

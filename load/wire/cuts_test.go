@@ -70,9 +70,9 @@ func TestLateReadsAreCut(t *testing.T) {
 				time.Sleep(time.Millisecond) // segments of their own; fewer would be no error
 			}
 			c.beginArrivals(time.Now())
-			l.at, c.gap = time.Now(), time.Millisecond
-			if c.due = l.at.Add(time.Hour); late {
-				c.due = l.at.Add(-time.Hour)
+			c.gap = time.Millisecond
+			if c.due = time.Now().Add(time.Hour); late {
+				c.due = time.Unix(1, 0)
 			}
 
 			var sizes []int

@@ -365,7 +365,7 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 	if c.drained {
 		c.since = c.emptied // found without an event
 	}
-	if len(c.cuts.sizes) == 0 && c.late(l.at) {
+	if len(c.cuts.sizes) == 0 && c.late(time.Now()) {
 		n, _ := l.recv.peek(c.fd, p)
 		c.cuts.find(p[:n])
 	}
