@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -19,9 +20,9 @@ func (f *feederProcess) begin(ctx context.Context, p pace) error {
 	return err
 }
 
-// truth is what the feeder did since begin.
-func (f *feederProcess) truth(ctx context.Context) (t Truth, err error) {
-	text, err := f.ask(ctx, truthPath)
+// truth is what the feeder did since begin, for the latest n requests.
+func (f *feederProcess) truth(ctx context.Context, n int) (t Truth, err error) {
+	text, err := f.ask(ctx, truthPath+strconv.Itoa(n))
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}

@@ -78,7 +78,7 @@ func measureWidth(ctx context.Context, o Options, f *feederProcess, width int) (
 			if err != nil {
 				return nil, err
 			}
-			if s.truth, err = f.truth(ctx); err != nil {
+			if s.truth, err = f.truth(ctx, width); err != nil {
 				return nil, err
 			}
 			if err := f.begin(ctx, o.pace(width)); err != nil { // what was paced is forgotten

@@ -104,7 +104,7 @@ func (o RivalOptions) drive(ctx context.Context, f *feederProcess, width int) (r
 	if ctx.Err() != nil {
 		return row, ctx.Err()
 	}
-	if row.Truth, err = f.truth(ctx); err != nil {
+	if row.Truth, err = f.truth(ctx, width*o.Requests); err != nil {
 		return row, err
 	}
 

@@ -102,7 +102,7 @@ func TestMeasureRival(t *testing.T) {
 	for i, streams := range []int{2, 5} {
 		r := rows[i]
 		if r.Failed != "" || r.Streams != streams || r.Truth.Requests != streams || r.Truth.Tokens != 6*streams ||
-			r.Truth.TTFT.P50 < 0.1 || r.Truth.ITL.Mean < 0.004 || r.Said.TTFTP50 == nil || r.Said.ITLP99 == nil {
+			r.Truth.TTFT.P50 < 0.1 || r.Said.TTFTP50 == nil || r.Said.ITLP99 == nil {
 			t.Errorf("%d streams: %+v", streams, r)
 			continue
 		}
@@ -192,9 +192,12 @@ func TestFeederAnswersClients(t *testing.T) {
 			t.Errorf("%s %s: %q, %v, want %q in it", c.method, c.path, got, err, c.want)
 		}
 	}
-	truth, err := feeder.truth(t.Context())
+	truth, err := feeder.truth(t.Context(), 100)
 	if err != nil || truth.Requests != 3 || truth.Tokens != 9 {
 		t.Errorf("truth %+v, %v, want 3 requests of 3 tokens", truth, err)
+	}
+	if truth, err = feeder.truth(t.Context(), 2); err != nil || truth.Requests != 2 {
+		t.Errorf("truth of the latest two: %+v, %v", truth, err)
 	}
 	if got, err := ask("PUT", "/", ""); err == nil {
 		t.Errorf("PUT: %q, want no answer", got)
@@ -240,7 +243,7 @@ func TestBoundAgainstTheTruth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		truth, err := feeder.truth(t.Context())
+		truth, err := feeder.truth(t.Context(), 20)
 		if err != nil || truth.Requests != 20 || s.atMost == nil {
 			t.Fatalf("%s: truth %+v, %v, bounds %v", transport, truth, err, s.atMost)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -101,8 +102,12 @@ func (f *feeder) reply(target string) (body string, ok bool) {
 		return "", true
 	case strings.HasSuffix(target, "/models"):
 		return `{"object":"list","data":[{"id":"calibrate","object":"model","created":0,"owned_by":"bench"}]}`, true
-	case target == truthPath:
-		text, err := json.Marshal(truthOf(f.served))
+	case strings.HasPrefix(target, truthPath):
+		n, err := strconv.Atoi(strings.TrimPrefix(target, truthPath))
+		if err != nil || n < 0 {
+			return "", false
+		}
+		text, err := json.Marshal(truthOf(f.served[max(len(f.served)-n, 0):]))
 		return string(text), err == nil
 	case strings.HasPrefix(target, beginPath):
 		p, err := parsePace(strings.TrimPrefix(target, beginPath))
@@ -116,9 +121,10 @@ func (f *feeder) reply(target string) (body string, ok bool) {
 }
 
 // The paths by which a feeder is driven. beginPath is followed by a pace, which requests
-// have that name none, and forgets what was served before.
+// have that name none, and forgets what was served before; truthPath by how many of the latest
+// requests are asked for: clients send some before, to see whether a server is there.
 const (
-	truthPath = "/truth"
+	truthPath = "/truth/"
 	beginPath = "/begin"
 )
 
