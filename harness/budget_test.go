@@ -31,7 +31,7 @@ repeats: 3
 		t.Fatal(err)
 	}
 
-	l := newLedger(p, nil)
+	l := newLedger(p, nil, true)
 	b := &budget{plan: p, ledger: l, decider: &decider{scenario: sc, ledger: l}, pace: newPace()}
 	expected, rest := b.outlook(p.Lives[0], nil, false)
 	if math.Abs(expected+rest-p.EstimateS) > 1e-6 || p.EstimateS <= 0 {

@@ -24,6 +24,11 @@ type decider struct {
 	asOf   int
 }
 
+// figuresDecide reports whether figures of steps decide which later ones are needed.
+func figuresDecide(sc *scenarios.Scenario) bool {
+	return plan.RepeatsPolicy(sc) != nil || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil
+}
+
 // decision is what is done with a planned step, now that it is its turn.
 type decision struct {
 	notNeeded *results.Failure // why it is not run; nil: it is run

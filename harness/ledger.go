@@ -40,8 +40,17 @@ type ledger struct {
 	results map[string]*results.Result // of steps that have one, by id
 	decided map[string]bool            // steps with a verdict, or left out
 	outcome Outcome
-	causes  []*cause // why steps failed or were not run, the first one first
-	done    int      // steps that are decided
+	best    map[string]rate // the best output rate of each variant
+	causes  []*cause        // why steps failed or were not run, the first one first
+	done    int             // steps that are decided
+
+	byFigures bool // figures decide which steps are needed
+}
+
+// rate is an output rate, in tokens/s.
+type rate struct {
+	variant, point string
+	tokens         float64
 }
 
 // cause is why steps have no figures.
@@ -65,10 +74,11 @@ func (l *ledger) blame(why *results.Failure) {
 }
 
 // newLedger begins with what stays of a run that is resumed; nil: nothing does.
-func newLedger(p *plan.Plan, from *Resume) *ledger {
+// byFigures says that figures decide which steps are needed.
+func newLedger(p *plan.Plan, from *Resume, byFigures bool) *ledger {
 	l := &ledger{
 		plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{},
-		decided: map[string]bool{},
+		decided: map[string]bool{}, byFigures: byFigures, best: map[string]rate{},
 	}
 	for _, life := range p.Lives {
 		for _, step := range life.Steps {
@@ -87,7 +97,7 @@ func newLedger(p *plan.Plan, from *Resume) *ledger {
 	}
 
 	for _, result := range from.results {
-		l.results[result.Step.ID] = whatDecides(result)
+		l.keep(result)
 	}
 
 	return l
@@ -97,11 +107,27 @@ func newLedger(p *plan.Plan, from *Resume) *ledger {
 func (l *ledger) finish(result *results.Result) {
 	l.done++
 	l.decided[result.Step.ID] = true
-	l.results[result.Step.ID] = whatDecides(result)
+	l.keep(result)
 	l.outcome.count(result.Verdict)
 	if result.Verdict == results.Failed && result.Failure != nil {
 		l.blame(result.Failure)
 	}
+}
+
+// keep remembers of a result what is needed later.
+func (l *ledger) keep(r *results.Result) {
+	if f := r.Figures; f != nil && f.OutputThroughput != nil && r.Verdict == results.OK {
+		if tokens := *f.OutputThroughput; tokens > l.best[r.Step.Variant].tokens {
+			l.best[r.Step.Variant] = rate{r.Step.Variant, r.Step.Point, tokens}
+		}
+	}
+
+	part := whatDecides(r)
+	if !l.byFigures {
+		part.Figures, part.Telemetry, part.SQZB, part.LlamaBench = nil, nil, nil, nil
+		part.Cost, part.Extrapolated = nil, nil
+	}
+	l.results[r.Step.ID] = part
 }
 
 // whatDecides is the part of a result that later steps are decided by: what was

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
-	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
@@ -67,22 +66,7 @@ func (n *notifications) causes() []string {
 // best are the variants by their best output rate, the fastest first. It is a look
 // at the numbers, not a comparison: the report makes that.
 func (n *notifications) best() []string {
-	type rate struct {
-		variant, point string
-		tokens         float64
-	}
-
-	of := map[string]rate{}
-	for _, r := range n.run.ledger.finished(func(plan.Step) bool { return true }) {
-		if r.Verdict != results.OK || r.Figures == nil {
-			continue
-		}
-		if f := r.Figures.OutputThroughput; f != nil && *f > of[r.Step.Variant].tokens {
-			of[r.Step.Variant] = rate{r.Step.Variant, r.Step.Point, *f}
-		}
-	}
-
-	rates := slices.SortedFunc(maps.Values(of), func(a, b rate) int {
+	rates := slices.SortedFunc(maps.Values(n.run.ledger.best), func(a, b rate) int {
 		return cmp.Or(cmp.Compare(b.tokens, a.tokens), cmp.Compare(a.variant, b.variant))
 	})
 	var lines []string
