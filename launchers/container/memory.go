@@ -55,6 +55,7 @@ func (c *CLI) enterMonitorDir(dir string) error {
 	if err := inside.MkdirAll(root, name); err != nil {
 		return err
 	}
+	_ = inside.Remove(root, filepath.Join(name, monitorFile)) // that of an earlier start; mostly there is none
 	c.dir = dir
 	return nil
 }
