@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/cleanup"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/ready"
@@ -38,7 +39,15 @@ type member struct {
 func (l *Launcher) startCompanions(
 	ctx context.Context, kind engines.Kind, spec recipe.Spec,
 ) (*companions, *results.Failure) {
-	wanted, err := engines.CompanionsOf(kind, spec)
+	if spec.Span.Several() && spec.Container.Contained() {
+		cli, failure := container.FindCLI(ctx, spec.Container.Engine, spec.Dir, l.Environ, l.containerLimits())
+		if failure != nil {
+			return nil, failure
+		}
+		spec.Container.Engine = cli.Engine // on every node
+	}
+
+	wanted, err := Companions(kind, spec)
 	switch {
 	case err != nil:
 		return nil, results.Failf(results.FailBadRecipe, "%v", err)
@@ -69,7 +78,11 @@ func (l *Launcher) startCompanions(
 // start. A node that still runs something of ours fails it.
 func (c *companions) takeBaselines(ctx context.Context) *results.Failure {
 	for _, node := range c.spec.Span.Nodes[1:] {
-		c.others = append(c.others, cleanup.NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM})
+		sweep := cleanup.NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM}
+		if c.spec.Container.Contained() {
+			sweep.Engine = c.spec.Container.Engine
+		}
+		c.others = append(c.others, sweep)
 	}
 	proofs := c.sweep(ctx)
 	for i, proof := range proofs {
@@ -161,7 +174,7 @@ func (t *BatchProcess) earlyExit() *results.Failure {
 
 // join makes the server fail when a companion exits.
 func (s *Server) join(c *companions) {
-	s.companions = c
+	s.companions, s.beside = c, c.servingNodes(s.kind)
 	if c == nil {
 		return
 	}
@@ -227,7 +240,7 @@ func (c *companions) stopMembers(ctx context.Context, remote bool) error {
 	errs := make([]error, len(c.members))
 	var wg sync.WaitGroup
 	for i, m := range c.members {
-		if m.Remote == remote {
+		if m.Remote() == remote {
 			wg.Go(func() { _, errs[i] = m.tool.Stop(ctx) })
 		}
 	}

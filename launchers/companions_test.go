@@ -2,6 +2,7 @@ package launchers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -93,6 +94,7 @@ func TestServerOverNodes(t *testing.T) {
 		{"vllm on ray", engines.VllmKind(), nil, fakeengine.Span{}, 3, 1},
 		{"vllm alone", engines.VllmKind(), []recipe.Arg{mp}, fakeengine.Span{}, 2, 0},
 		{"sglang", engines.SglangKind(), nil, fakeengine.Span{}, 2, 0},
+		{"data parallel", engines.VllmKind(), dataParallel(""), fakeengine.Span{}, 2, 0},
 		{
 			"a worker that ignores SIGTERM and leaves a child", engines.SglangKind(), nil,
 			fakeengine.Span{IgnoreTerm: true, Child: true},
@@ -298,5 +300,50 @@ func TestSweepMemory(t *testing.T) {
 	sweep.Baseline[0].BaselineBytes = giga
 	if after := cleaner.Sweep(t.Context(), sweep); after.Clean() || !after.PIDsGone || after.Error == "" {
 		t.Errorf("Sweep() of memory that is held = %+v, want an error", after)
+	}
+}
+
+func dataParallel(balancing string) []recipe.Arg {
+	args := []recipe.Arg{{Name: "data-parallel-size", Value: json.Number("2")}}
+	if balancing != "" {
+		args = append(args, recipe.Arg{Name: balancing, Value: true})
+	}
+	return args
+}
+
+// With hybrid or external balancing every node takes requests: all must give a
+// token, and their counters are added up.
+func TestEveryNodeTakesRequests(t *testing.T) {
+	t.Parallel()
+	for _, balancing := range []string{"data-parallel-hybrid-lb", "data-parallel-external-lb"} {
+		t.Run(balancing, func(t *testing.T) {
+			t.Parallel()
+			b, _ := overNodes(t, engines.VllmKind(), fakeengine.Span{}, dataParallel(balancing)...)
+			b.spec.Span.Nodes[1].Address = "127.0.0.2"
+			server := b.launch(t)
+			want := fmt.Sprintf("http://127.0.0.2:%d", b.spec.Port)
+			if got := server.BesideURLs(); len(got) != 1 || got[0] != want {
+				t.Fatalf("BesideURLs() = %q, want %s", got, want)
+			}
+
+			one, err := server.Endpoint.Counters(t.Context())
+			both, errBoth := server.Counters(t.Context())
+			if err != nil || errBoth != nil || len(one) == 0 {
+				t.Fatalf("Counters() = %v, %v and %v, %v", one, err, both, errBoth)
+			}
+			for name, value := range one {
+				if value > 0 && both[name] <= value {
+					t.Errorf("%s = %v over both nodes, %v on the first: want more", name, both[name], value)
+				}
+			}
+
+			phases := server.Info().ReadyPhases
+			if last := phases[len(phases)-1].Name; last != "token of node n2" {
+				t.Errorf("the last phase is %q, want the token of the other node", last)
+			}
+			if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+				t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+			}
+		})
 	}
 }

@@ -80,6 +80,11 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		return container.Job{}, err
 	}
 
+	return jobOf(kind, spec, command), nil
+}
+
+// jobOf is a command, as it is within, as a job for a container.
+func jobOf(kind engines.Kind, spec recipe.Spec, command recipe.Command) container.Job {
 	return container.Job{
 		Options: spec.Container,
 		Argv:    command.Argv,
@@ -105,7 +110,51 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		Dir:     spec.Dir,
 		LogPath: spec.LogPath,
 		Grace:   cmp.Or(spec.StopGrace, kind.StopGrace),
-	}, nil
+	}
+}
+
+// Companions lists what runs beside a server over several nodes, in containers
+// where the server does. It starts nothing.
+func Companions(kind engines.Kind, spec recipe.Spec) ([]recipe.Companion, error) {
+	if spec.Container.Image == "" || !spec.Span.Several() {
+		return engines.CompanionsOf(kind, spec, nil)
+	}
+	if !spec.Container.HostNetwork() {
+		return nil, fmt.Errorf("container: network: %s: the nodes of a server reach each other in the machines' own "+
+			"network: leave the key out", spec.Container.Network)
+	}
+	return engines.CompanionsOf(kind, inside(kind, spec), func(rank int, command recipe.Command) (recipe.Command, error) {
+		return companionContained(kind, spec, rank, command)
+	})
+}
+
+// companionContained puts a companion's command into a container: one of its own
+// node's, which lives as long as the client that srun starts.
+func companionContained(
+	kind engines.Kind, spec recipe.Spec, rank int, command recipe.Command,
+) (recipe.Command, error) {
+	spec.Span.Rank = rank
+	if rank > 0 {
+		spec.GPUs, spec.Devices = nil, nil // Slurm names that node's there
+	}
+
+	job := jobOf(kind, spec, command)
+	if job.Program == nil && kind.Entry != nil && !beginsWith(command.Argv, kind.Entry) {
+		job.Program = command.Argv[:1] // not the server, and so not the image's entry point
+	}
+	if !spec.Container.Daemon() {
+		argv, env, err := job.Wrapped()
+		return recipe.Command{Argv: argv, Env: env, Unset: job.Unset}, err
+	}
+
+	job.Foreground, job.Cookie, job.LogPath = true, cmp.Or(spec.Span.Cookie, "COOKIE"), ""
+	job.Life += "-" + spec.Span.Nodes[rank].Name
+	r, err := job.Recipe()
+	return recipe.Command{Argv: r.Argv, Env: r.ClientEnv()}, err
+}
+
+func beginsWith(argv, beginning []string) bool {
+	return len(argv) >= len(beginning) && slices.Equal(argv[:len(beginning)], beginning)
 }
 
 // inside is the recipe as it is within its container: another program, another

@@ -41,7 +41,7 @@ func (s *Server) ladder() []ready.Stage {
 		})
 	}
 
-	return append(stages, ready.Token(s.Endpoint))
+	return append(append(stages, ready.Token(s.Endpoint)), s.besideStages()...)
 }
 
 func (s *Server) tryAlive(context.Context) ready.Step {

@@ -177,10 +177,7 @@ func (l *Launcher) begin(
 	}
 
 	server := newServer(kind, spec, l.Journal)
-	if l.limits != nil {
-		server.limits = *l.limits
-	}
-
+	server.limits = l.containerLimits()
 	server.ownEnd = l.ownEnd
 	server.claim = claim
 	server.shm = l.shm.Enter()
@@ -193,6 +190,13 @@ func (l *Launcher) begin(
 
 	l.started(server)
 	return server, nil
+}
+
+func (l *Launcher) containerLimits() container.Limits {
+	if l.limits != nil {
+		return *l.limits
+	}
+	return container.DefaultLimits()
 }
 
 // claimMemory takes the baselines of the server's GPUs.

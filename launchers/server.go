@@ -40,7 +40,8 @@ type Server struct {
 
 	readiness *ready.Progress // nil before the spawn, and of a program that never serves
 
-	companions *companions // what runs beside it, here and on other nodes; nil: nothing
+	companions *companions   // what runs beside it, here and on other nodes; nil: nothing
+	beside     []servingNode // those of its companions that take requests
 
 	claim *vram.Claim // nil: memory of GPUs is not looked at
 	shm   *shm.Use    // its files in shared memory

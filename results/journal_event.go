@@ -189,6 +189,8 @@ type NodeProof struct {
 	PIDsGone bool        `json:"pids_gone"`
 	VRAM     []VRAMProof `json:"vram"`            // of its GPUs that the job may use
 	Error    string      `json:"error,omitempty"` // why it is not known
+
+	Containers []string `json:"containers_removed,omitempty"` // names of those that were still there
 }
 
 // Clean reports whether nothing of the server is left on the node.

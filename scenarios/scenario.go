@@ -141,6 +141,7 @@ type Server struct {
 	GPUs       GPUs
 	Replicas   int
 	Nodes      int    // of a Slurm job, that one server lies over; 0: 1
+	Interface  string // of a network, or ADDRESS/BITS, by which its nodes reach each other; "": as the scheduler says
 	API        string // dialect of the command launcher's server: "openai" or "llamacpp"
 	APIKey     EnvValue
 	WorkDir    string // "": the scenario's folder

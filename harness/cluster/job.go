@@ -144,6 +144,9 @@ func (c Cluster) noteNode(ctx context.Context, node string, o session.Outcome, e
 func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant,
 	group results.Group,
 ) (*session.Session, error) {
+	if err := g.findInterfaces(ctx, p.Self, sc); err != nil {
+		return nil, err
+	}
 	s, err := session.New(ctx, p, sc, g.machine(p))
 	if err != nil {
 		return nil, err

@@ -41,6 +41,10 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
 	}
 
+	if sweep.Engine != "" {
+		argv = append(argv, "--engine", sweep.Engine)
+	}
+
 	limit := sweepStep
 	if sweep.Baseline != nil {
 		text, err := json.Marshal(sweep.Baseline)

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
@@ -65,7 +67,14 @@ func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, machine M
 		}
 	}
 
-	spec.Span = recipe.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count}
+	nodes, missing := onInterface(nodes[:need], v.Server.Interface)
+	if missing != nil && problem == "" {
+		problem = fmt.Sprintf("variant %q: interface: %v", v.Name, missing)
+	}
+
+	spec.Span = recipe.Span{
+		Nodes: nodes, Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count, Interface: v.Server.Interface,
+	}
 	if spec.Span.GPUs == 0 && !v.Server.GPUs.None {
 		spec.Span.GPUs, _ = ofEachNode(v, kind.WorldSize(spec.Args)) // an error was place's to tell
 	}
@@ -73,12 +82,28 @@ func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, machine M
 	return problem
 }
 
+// onInterface gives nodes their addresses on a network interface; "": those that
+// they have. Nodes of which nothing is known keep theirs.
+func onInterface(nodes []recipe.Node, name string) (placed []recipe.Node, missing error) {
+	if name == "" {
+		return nodes, nil
+	}
+	for _, node := range nodes {
+		if node.Interfaces != nil {
+			there, err := node.On(name)
+			missing, node = errors.Join(missing, err), there
+		}
+		placed = append(placed, node)
+	}
+	return placed, missing
+}
+
 // planBeside adds what is started before the server. shown hides what must not
 // be seen.
 func (s *PlannedServer) planBeside(kind engines.Kind, spec recipe.Spec,
 	shown func(recipe.Command) ([]string, map[string]string),
 ) error {
-	companions, err := engines.CompanionsOf(kind, spec)
+	companions, err := launchers.Companions(kind, spec)
 	if len(companions) > 0 {
 		s.Nodes = spec.Span.Names()
 	}

@@ -84,3 +84,45 @@ func TestPlanOverNodesRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Nodes have their addresses on the interface, or in the network, that the
+// scenario names; a node without one is a problem.
+func TestPlanOnInterface(t *testing.T) {
+	t.Parallel()
+	nodes := []recipe.Node{
+		{Name: "n7", Address: "10.0.0.7", Interfaces: map[string][]string{
+			"eth0": {"10.0.0.7"}, "hsn0": {"fd00::7", "192.168.1.7"},
+		}},
+		{Name: "n8", Address: "10.0.0.8", Interfaces: map[string][]string{"eth0": {"10.0.0.8"}, "hsn1": {"192.168.1.8"}}},
+	}
+	for _, test := range []struct{ set, address, problem string }{
+		{"", "10.0.0.7", ""},
+		{"server.interface=eth0", "10.0.0.7", ""},
+		{"server.interface=192.168.0.0/16", "192.168.1.7", ""},
+		{"server.interface=hsn0", "fd00::7", `interface: node n8 has no address on hsn0: it has eth0, hsn1`},
+	} {
+		options := parse.Options{Set: []string{"server.args.distributed-executor-backend=mp"}}
+		if test.set != "" {
+			options.Set = append(options.Set, test.set)
+		}
+		sc, err := parse.Source("s.yaml", []byte(overNodes), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		made, err := plan.New(sc, plan.Machine{GPUs: 8, Vendor: "amd", Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := made.Lives[0].Servers[0]
+		if !strings.Contains(server.Beside[0].CommandLine(), "--master-addr "+test.address+" ") ||
+			server.Env["VLLM_HOST_IP"] != test.address {
+			t.Errorf("%q: server %q beside %q, want the address %s", test.set, server.Env, server.Beside[0].CommandLine(),
+				test.address)
+		}
+		if got := strings.Join(made.Problems, "; "); !strings.Contains(got, test.problem) ||
+			(got == "") != (test.problem == "") {
+			t.Errorf("%q: problems = %q, want %q", test.set, got, test.problem)
+		}
+	}
+}

@@ -29,6 +29,9 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	opts.Body = body
 	for _, s := range servers {
 		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
+		if spread, ok := s.(interface{ BesideURLs() []string }); ok {
+			opts.Target.BaseURLs = append(opts.Target.BaseURLs, spread.BesideURLs()...)
+		}
 	}
 
 	if server.APIKey.Value != "" {

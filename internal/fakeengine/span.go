@@ -2,6 +2,7 @@ package fakeengine
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,6 +71,10 @@ func SpanMain(argv []string) int {
 		return engineMain(spanConfig(argv, o, faults))
 	}
 
+	if o.has("--data-parallel-address") {
+		return dataParallelMain(argv, o, faults)
+	}
+
 	address := o["--dist-init-addr"]
 	if address == "" {
 		address = net.JoinHostPort(o["--master-addr"], o["--master-port"])
@@ -86,13 +91,40 @@ func SpanMain(argv []string) int {
 	})
 }
 
+// dataParallelMain plays vLLM with the ranks of data parallelism on several nodes:
+// a node without --headless takes requests itself.
+func dataParallelMain(argv []string, o options, faults Span) int {
+	address := net.JoinHostPort(o["--data-parallel-address"], o["--data-parallel-rpc-port"])
+	ranks, _ := strconv.Atoi(o["--data-parallel-size"])
+	local, _ := strconv.Atoi(cmp.Or(o["--data-parallel-size-local"], "1"))
+	first := cmp.Or(o["--data-parallel-start-rank"], o["--data-parallel-rank"], "0")
+
+	begin := func() error {
+		_, err := serve(spanConfig(argv, o, faults), argv[1:], make(chan int, 1))
+		return err
+	}
+	switch {
+	case first == "0":
+		return meetAt(address, ranks/local-1, begin)
+	case !o.has("--headless"):
+		if err := begin(); err != nil {
+			fmt.Fprintln(os.Stderr, "fake engine:", err)
+			return 1
+		}
+	}
+	return joined(address, "rank "+first, "joined "+address, faults)
+}
+
 // spanConfig is the engine that a command line asks for.
 func spanConfig(argv []string, o options, faults Span) Config {
 	model := o["--model-path"]
 	if at := slices.Index(argv, "serve"); model == "" && at >= 0 && at+1 < len(argv) {
 		model = argv[at+1]
 	}
-	return Config{Model: model, Paths: VLLM(), Chunk: faults.Chunk}
+	return Config{Model: model, Paths: VLLM(), Chunk: faults.Chunk, Counters: map[string]string{
+		"requests_total":      "vllm:request_success_total",
+		"output_tokens_total": "vllm:generation_tokens_total",
+	}}
 }
 
 // options are those of a command line by name, with their values.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
@@ -25,6 +26,7 @@ type NodeSweep struct {
 	Baseline []results.VRAMProof // nil: to be read
 	KillNow  <-chan struct{}     // closed: SIGKILL at once; nil: never
 	VRAM     vram.Policy
+	Engine   string // of containers that carry the cookie; "": there are none
 }
 
 // Sweep is a node's part of NodeSweeper.Sweep.
@@ -38,6 +40,14 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 
 	for _, p := range left.Processes() {
 		out.Ended = append(out.Ended, p.PID)
+	}
+
+	if sweep.Engine != "" {
+		left.environ = c.Environ
+		left.Containers, left.Unseen = container.Leftovers(ctx, sweep.Engine, sweep.Cookie, c.Environ)
+		for _, info := range left.Containers {
+			out.Containers = append(out.Containers, info.Name)
+		}
 	}
 
 	ctx, free := sleep.UnlessClosed(ctx, sweep.KillNow)

@@ -73,6 +73,9 @@ type Job struct {
 	Prefix  []string // goes before the arguments in images whose entry point is not the server
 	Secrets []string // values that must not show on a command line
 
+	// Foreground: the client stays as long as the container, which is removed with it
+	Foreground bool
+
 	Cookie  string // of the server start; identifies the container
 	Life    string // id of the server start, for the container's name
 	Replica int
@@ -107,6 +110,17 @@ func (r Recipe) Info() *results.ContainerInfo {
 	return &results.ContainerInfo{Engine: r.engine, Name: r.name, Label: r.label}
 }
 
+// ClientEnv are the variables that the client needs beside its own: secrets, whose
+// names alone are in Argv.
+func (r Recipe) ClientEnv() map[string]string {
+	env := map[string]string{}
+	for _, entry := range r.secrets {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	return env
+}
+
 // Recipe puts the command line into a container: everything that `run` takes.
 func (job Job) Recipe() (Recipe, error) {
 	r := Recipe{
@@ -136,7 +150,11 @@ func (job Job) Recipe() (Recipe, error) {
 		logOptions(r.engine, job), namespaces(job), gpuOptions(r.engine, job), mountOptions, entry,
 	)
 
-	r.Argv = append([]string{r.engine, "run", "-d"}, options...)
+	lifetime := "-d"
+	if job.Foreground {
+		lifetime = "--rm"
+	}
+	r.Argv = append([]string{r.engine, "run", lifetime}, options...)
 	for _, name := range slices.Sorted(maps.Keys(job.Env)) {
 		entry := name + "=" + job.Env[name]
 		if holdsSecret(job, job.Env[name]) {

@@ -7,17 +7,36 @@ import (
 )
 
 // CompanionsOf lists what runs beside the program of a server over several
-// nodes; none on one node. It starts nothing.
-func CompanionsOf(kind Kind, spec recipe.Spec) ([]recipe.Companion, error) {
+// nodes; none on one node. wrap puts a command into a container, for the node of
+// that rank; nil: it runs as it is. It starts nothing.
+func CompanionsOf(kind Kind, spec recipe.Spec, wrap Wrap) ([]recipe.Companion, error) {
 	if !spec.Span.Several() {
 		return nil, nil
 	}
-	if kind.Companions == nil || spec.Container.Image != "" {
-		return nil, fmt.Errorf("nodes: %s in this form does not lie over several nodes: use vllm or sglang without a "+
-			"container", kind.Name)
+	if kind.Companions == nil {
+		return nil, fmt.Errorf("nodes: %s cannot run over several nodes: use vllm or sglang", kind.Name)
 	}
-	return kind.Companions(spec)
+
+	all, err := kind.Companions(spec)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range all {
+		if wrap != nil {
+			if c.Command, err = wrap(c.Rank, c.Command); err != nil {
+				return nil, err
+			}
+		}
+		if c.Remote() {
+			c.Command = recipe.Remotely(spec.Span, c.Rank, c.Command)
+		}
+		all[i] = c
+	}
+	return all, nil
 }
+
+// Wrap puts a command into a container on the node of that rank.
+type Wrap func(rank int, command recipe.Command) (recipe.Command, error)
 
 // onRank is the recipe for another node, whose GPUs Slurm names there.
 func onRank(s recipe.Spec, rank int) recipe.Spec {
@@ -38,10 +57,7 @@ func workersOf(kind string, command func(recipe.Spec) (recipe.Command, error), s
 			return nil, err
 		}
 		node := s.Span.Nodes[rank].Name
-		all = append(all, recipe.Companion{
-			Name: kind + " on node " + node, Node: node, Remote: true,
-			Command: recipe.Remotely(s.Span, rank, c),
-		})
+		all = append(all, recipe.Companion{Name: kind + " on node " + node, Node: node, Rank: rank, Command: c})
 	}
 	return all, nil
 }

@@ -91,7 +91,8 @@ func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 		argv = append(argv, "--enable-metrics")
 	}
 
-	return recipe.Assemble(s, append(argv, options...), nil, append(torchUnset(), "SGLANG_*", "SGL_*")...)
+	return recipe.Assemble(s, append(argv, options...), s.Span.InterfaceEnv(),
+		append(torchUnset(), "SGLANG_*", "SGL_*")...)
 }
 
 // sglangWorldSize is tp*pp*dp; with dp attention the dp ranks are within the

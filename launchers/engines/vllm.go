@@ -95,8 +95,9 @@ func vllmCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := generates(vllmSpelling(), s.Args, vllmPooling()); err != nil {
 		return recipe.Command{}, err
 	}
-	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port",
-		"headless").Render(s.Args)
+	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port", "headless",
+		"data-parallel-size-local", "data-parallel-start-rank", "data-parallel-rank", "data-parallel-address",
+		"data-parallel-rpc-port").Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}

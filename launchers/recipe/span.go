@@ -2,9 +2,13 @@ package recipe
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/launchers/process"
 )
@@ -13,6 +17,25 @@ import (
 type Node struct {
 	Name    string // by which srun knows it
 	Address string // at which the other nodes reach it
+
+	Interfaces map[string][]string // its IP addresses by network interface; nil: not known
+}
+
+// On is the node with its address on a network interface, or in a network that
+// is given as ADDRESS/BITS.
+func (n Node) On(want string) (Node, error) {
+	network, notNetwork := netip.ParsePrefix(want)
+	for _, name := range slices.Sorted(maps.Keys(n.Interfaces)) {
+		for _, address := range n.Interfaces[name] {
+			ip, err := netip.ParseAddr(address)
+			if err == nil && (name == want || notNetwork == nil && network.Contains(ip)) {
+				n.Address = address
+				return n, nil
+			}
+		}
+	}
+	return n, fmt.Errorf("node %s has no address on %s: it has %s", n.Name, want,
+		cmp.Or(strings.Join(slices.Sorted(maps.Keys(n.Interfaces)), ", "), "none that is known"))
 }
 
 // Span says over which nodes a server lies. The zero value is a server that is
@@ -23,6 +46,19 @@ type Span struct {
 	GPUs   int    // of each node; 0: not known
 	Rank   int    // of the node, counted from 0, that a command line is for
 	Cookie string // of processes on the other nodes; "": a placeholder, for plans
+
+	// Interface is the network interface, or the network as ADDRESS/BITS, whose
+	// addresses the nodes have here; "": they are the scheduler's.
+	Interface string
+}
+
+// InterfaceEnv has the collective libraries use the span's interface, where it
+// is given by name.
+func (s Span) InterfaceEnv() map[string]string {
+	if s.Interface == "" || !s.Several() || strings.Contains(s.Interface, "/") {
+		return nil
+	}
+	return map[string]string{"NCCL_SOCKET_IFNAME": s.Interface, "GLOO_SOCKET_IFNAME": s.Interface}
 }
 
 // Several reports whether there is more than one node.
@@ -48,10 +84,14 @@ func (s Span) Meeting() string { return net.JoinHostPort(s.Nodes[0].Address, str
 type Companion struct {
 	Name    string // what it is and where, for people
 	Node    string
-	Remote  bool    // on another node, reached through srun
+	Rank    int     // of its node
 	Ready   string  // text of its log that is waited for; "": the next program starts at once
+	Serves  string  // base URL at which it takes requests beside the server; "": it takes none
 	Command Command // srun's, if remote
 }
+
+// Remote reports whether it is on another node, reached through srun.
+func (c Companion) Remote() bool { return c.Rank > 0 }
 
 // Remotely is a program on another node of the job, as srun starts it there
 // beside the steps that run already, with all that the job has on that node.

@@ -86,6 +86,10 @@ func spansNodes(launcher string) bool {
 
 // checkNodes reports what cannot be combined with a server over several nodes.
 func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.Scenario) {
+	if strings.ContainsAny(sv.Interface, " \t,=") {
+		p.errs.Add(n.KeyAt("interface"), "interface is %q, expected the name of a network interface, such as hsn0, or a "+
+			"network, such as 10.1.0.0/16", sv.Interface)
+	}
 	if sv.Nodes < 2 {
 		return
 	}
@@ -98,8 +102,9 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 		p.errs.Add(at, "nodes cannot be combined with method llama-bench")
 	case sv.Replicas > 1:
 		p.errs.Add(at, "nodes cannot be combined with replicas: %d: make each replica a run of its own", sv.Replicas)
-	case sv.Container.Image != "":
-		p.errs.Add(at, "nodes cannot be combined with container: start the engine without one")
+	case sv.Container.Network != "" && sv.Container.Network != "host":
+		p.errs.Add(n.Get("container").At("network"), "network is %q: the nodes of a server reach each other in the "+
+			"machines' own network: leave it out", sv.Container.Network)
 	case len(sv.GPUs.List) > 0:
 		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one machine: with nodes: %d give the number of each node's",
 			sv.Nodes)

@@ -42,8 +42,12 @@ func TestNodesErrors(t *testing.T) {
 			"nodes cannot be combined with replicas: 2",
 		},
 		{
-			slurm + "server: {launcher: vllm, model: m, nodes: 2, container: {image: i}}\n",
-			"nodes cannot be combined with container",
+			slurm + "server: {launcher: vllm, model: m, nodes: 2, container: {image: i, network: bridge}}\n",
+			"reach each other in the machines' own network",
+		},
+		{
+			slurm + "server: {launcher: vllm, model: m, nodes: 2, interface: \"eth0,eth1\"}\n",
+			"s.yaml:4:46: interface is \"eth0,eth1\", expected the name of a network interface",
 		},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, gpus: [0, 1]}\n", "give the number of each node's"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, port: 65530}\n", "leaves no room below 65536"},

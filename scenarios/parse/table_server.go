@@ -103,7 +103,7 @@ func placeFields() []schema.Field[scenarios.Server] {
 		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its "+
 			"parallelism is spread over them evenly, and gpus then counts those of each node. "+
 			"They are joined by the engine's own --nnodes, vLLM's by Ray with distributed-executor-backend: "+
-			"ray among args.",
+			"ray among args, and the ranks of vLLM's data-parallel-size are spread over them.",
 			schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.CPUsKey("cpus", "CPUs that the server may use, such as 0-5,8-13.", nil,
@@ -114,6 +114,10 @@ func placeFields() []schema.Field[scenarios.Server] {
 			DefaultNote("any"),
 		schema.NiceKey("nice", "Nice value of the server's processes; below 0 it takes CAP_SYS_NICE, or ulimit -e.",
 			func(s *scenarios.Server) *int { return &s.Nice }).DefaultNote("0"),
+		schema.TextKey("interface", "With nodes: the network interface by which the nodes reach each other, such as "+
+			"hsn0, or a network as ADDRESS/BITS. NCCL and Gloo get an interface, too (NCCL_SOCKET_IFNAME, "+
+			"GLOO_SOCKET_IFNAME), unless env says otherwise.",
+			func(s *scenarios.Server) *string { return &s.Interface }).DefaultNote("Slurm's NodeAddr"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *scenarios.Server) *string { return &s.WorkDir }).DefaultNote("the scenario's folder"),
 		schema.BlockKey("ready", "Readiness limits.", readyBlock(),
