@@ -199,7 +199,7 @@ var rules = map[string]rule{
 		"scenarios", "dataset", "launchers", "launchers/engines", "load/dialect",
 		"launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics",
 		"metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu",
-		"gpu/device", "scenarios/schema", "launchers/vram",
+		"gpu/device", "scenarios/schema", "launchers/vram", "launchers/ports",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness": {
 		ours: []string{
@@ -238,7 +238,7 @@ var rules = map[string]rule{
 		ours: []string{
 			"launchers/endpoint", "internal/awake", "load/spec", "scenarios",
 			"harness/plan", "harness/status", "dataset", "dataset/tokenizer", "launchers", "launchers/engines",
-			"launchers/recipe", "internal/text", "load", "results", "metrics", "results/store",
+			"launchers/recipe", "internal/text", "load", "results", "metrics", "metrics/telemetry", "results/store",
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},

@@ -157,7 +157,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b *asServer,
 	watch []step.Observer,
 ) *results.Failure {
-	kind, specs, problem, err := plan.Recipes(m.scenario, m.scenario.Variants[life.VariantIndex], m.machine)
+	recipes, problem, err := plan.Recipes(m.scenario, m.scenario.Variants[life.VariantIndex], m.machine)
 	switch {
 	case err != nil:
 		return results.Failf(results.FailBadRecipe, "%v", err)
@@ -169,7 +169,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 		return results.WriteFailure(err)
 	}
 
-	spec := specs[0]
+	kind, spec := recipes[0].Kind, recipes[0].Spec
 	spec.Life, spec.Cookie = id, m.cookie
 	spec.LogPath = filepath.Join(m.folder.LifeDir(id), store.ServerLogName(0))
 	spec.Ready = recipe.Ready{Stall: m.scenario.Watchdog.Stall}

@@ -93,9 +93,11 @@ func passFigures(dir string, full, one *results.Result, failure *results.Failure
 // queueMean is the mean time that requests waited in the servers' queues, by
 // the servers' own counters; null if one of them has none.
 func queueMean(servers []results.Server) *float64 {
-	all := make([]map[string]float64, len(servers))
-	for i, s := range servers {
-		all[i] = s.Counters
+	var all []map[string]float64
+	for _, s := range servers {
+		if !s.Inner {
+			all = append(all, s.Counters)
+		}
 	}
 	seconds, known := step.Sum(all, engines.QueueSecondsTotal)
 	requests, counted := step.Sum(all, engines.QueueRequestsTotal)

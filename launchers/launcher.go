@@ -244,8 +244,11 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 		failed:   make(chan struct{}),
 	}
 	s.info = results.Server{
-		Replica:  spec.Replica,
-		Life:     spec.Life,
+		Replica: spec.Replica,
+		Life:    spec.Life,
+
+		Component: spec.Component, Inner: spec.Inner,
+
 		Launcher: kind.Name,
 		BaseURL:  s.redact.Text(endpoint.WithoutPassword(s.BaseURL())),
 		GPUs:     spec.GPUs,

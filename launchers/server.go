@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -227,6 +228,9 @@ func (s *Server) fail(failure *results.Failure) {
 func (s *Server) clean(failure *results.Failure) *results.Failure {
 	f := *failure
 	f.Message = s.redact.Text(f.Message)
+	if about := "component " + s.spec.Component + ": "; s.spec.Component != "" && !strings.HasPrefix(f.Message, about) {
+		f.Message = about + f.Message
+	}
 	if s.log != nil && f.LogTail == nil {
 		f.LogTail = s.redact.Texts(s.log.Excerpt())
 	}

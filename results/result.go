@@ -139,11 +139,25 @@ type ReplicaFigures struct {
 	Figures Figures `json:"figures"`
 }
 
+// ComponentFigures are what a part of a server did during the pass, over its
+// replicas: prefill servers, decode servers, a router.
+type ComponentFigures struct {
+	Component  string             `json:"component"`
+	Servers    int                `json:"servers"`
+	GPUs       []int              `json:"gpus"`
+	Counters   map[string]float64 `json:"counters"`     // as Server.Counters, of all its servers
+	VRAMPeak   *int64             `json:"vram_peak"`    // bytes, the sum of its GPUs' peaks; null: not known of all
+	PowerMeanW *float64           `json:"power_mean_w"` // the sum over its GPUs
+	EnergyJ    *float64           `json:"energy_j"`
+}
+
 // Server says which server answered: identity and history of one process of
 // the variant.
 type Server struct {
-	Replica      int               `json:"replica"`
-	Life         string            `json:"life"` // id of its server life, a folder name under lives/
+	Replica      int               `json:"replica"`             // over all components
+	Component    string            `json:"component,omitempty"` // the part that it is of a server of several
+	Inner        bool              `json:"inner,omitempty"`     // requests go to another component
+	Life         string            `json:"life"`                // id of its server life, a folder name under lives/
 	Launcher     string            `json:"launcher"`
 	BaseURL      string            `json:"base_url"`
 	Argv         []string          `json:"argv"`        // empty for an external server
@@ -209,6 +223,8 @@ type Result struct {
 	Compat    Compat            `json:"compat,omitempty"`
 	Replicas  []ReplicaFigures  `json:"replicas"`
 	Client    *ClientReport     `json:"client"`
+
+	Components []ComponentFigures `json:"components,omitempty"` // of servers of several parts
 	Params    map[string]string `json:"params"`    // matrix values of the variant, printed as text
 	Cache     *CacheState       `json:"cache"`     // null: nothing was measured
 	Telemetry *Telemetry        `json:"telemetry"` // null: nothing was sampled

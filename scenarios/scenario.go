@@ -118,9 +118,31 @@ type Variant struct {
 	// Extrapolate, where above 1: the one replica that runs gets its share of the load
 	// and stands for so many. The rates are multiplied and labelled so.
 	Extrapolate int
-	Server      Server
-	Original    *Server // under --sim: in whose place the simulated Server stands; nil: it is the file's own
-	Hooks       Hooks   // of level variant, after the scenario's own
+	Server      Server      // of several components the first
+	Components  []Component // in the order of their start, requests go to the last; nil: there is one
+	Original    *Server     // under --sim: in whose place the simulated Server stands; nil: it is the file's own
+	Hooks       Hooks       // of level variant, after the scenario's own
+}
+
+// Component is a part of a server that consists of several programs, such as
+// prefill servers, decode servers and a router.
+type Component struct {
+	Name   string
+	Server Server
+}
+
+// PeerFields are what a component's command: may ask of the components before it,
+// as ${NAME.FIELD}.
+func PeerFields() []string { return engines.PeerFields() }
+
+// ServerOf is the recipe of a component; "" stands for the variant's own.
+func (v Variant) ServerOf(component string) Server {
+	for _, c := range v.Components {
+		if c.Name == component {
+			return c.Server
+		}
+	}
+	return v.Server
 }
 
 // Server is the recipe of a variant, the shared server: block merged in.

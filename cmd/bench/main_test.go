@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"ray":    func() { os.Exit(fakeengine.SpanMain(os.Args)) },
 		"vllm":   func() { os.Exit(fakeengine.SpanMain(os.Args)) },
 		"sglang": func() { os.Exit(fakeengine.SpanMain(os.Args)) },
+		"router": func() { os.Exit(fakeengine.RouterMain(os.Args)) },
 	})
 }
 

@@ -93,7 +93,7 @@ func (s *Starter) Launch(ctx context.Context, o Order) ([]step.Server, *results.
 // launchAll launches one replica after the other, up to the first that fails.
 func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server, err error) {
 	v := s.Scenario.Variants[o.Life.VariantIndex]
-	kind, specs, problem, err := plan.Recipes(s.Scenario, v, s.Machine)
+	recipes, problem, err := plan.Recipes(s.Scenario, v, s.Machine)
 	switch {
 	case err != nil:
 		return nil, err
@@ -109,23 +109,49 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 		return nil, err
 	}
 
-	var taken []int // ports of the replicas before
-	for _, spec := range specs {
+	var taken []int // ports of the servers before
+	var peers []recipe.Peer
+	for _, r := range recipes {
+		spec := r.Spec
 		spec.Life, spec.Cookie, spec.OnReadinessChange, spec.TLS = o.ID, s.Cookie, s.Live.SetStage, tls
 		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
-		fixed := kind.External || v.Server.Port != 0
+		fixed := r.FixedPort
 		if o.Ports != nil {
 			spec.Port, fixed = o.Ports[spec.Replica], true
 		}
+		if spec, err = meetPeers(ctx, spec, peers, taken); err != nil {
+			return servers, err
+		}
 
-		server, port, err := launchOnPort(ctx, s.Launcher, kind, spec, fixed, taken)
+		server, port, err := launchOnPort(ctx, s.Launcher, r.Kind, spec, fixed, taken)
 		if err != nil {
 			return servers, err
 		}
-		taken = append(taken, port)
+		spec.Port = port
+		peers, taken = append(peers, plan.PeerOf(spec)), append(taken, port)
 		servers = append(servers, server)
 	}
 	return servers, nil
+}
+
+// meetPeers tells a part of a server where those before it listen, and finds a free
+// port at which it is found by them.
+func meetPeers(ctx context.Context, spec recipe.Spec, before []recipe.Peer, taken []int) (recipe.Spec, error) {
+	if spec.Component == "" {
+		return spec, nil
+	}
+
+	spec.Peers = slices.DeleteFunc(slices.Clone(before), func(p recipe.Peer) bool { return p.Component == spec.Component })
+	avoid := slices.Clone(taken)
+	for _, p := range before {
+		avoid = append(avoid, p.SideChannel)
+	}
+	port, err := ports.Find(ctx, spec.Host, spec.SideChannel, avoid)
+	if err != nil {
+		return spec, results.Failf(results.FailPortInUse, "%v", err)
+	}
+	spec.SideChannel = port
+	return spec, nil
 }
 
 // Prepare writes the commands of a life's servers into its folder. From now on
@@ -148,21 +174,44 @@ func (s *Starter) Stop(ctx context.Context, id string, servers []step.Server) {
 // left, which may still write to its log.
 func (s *Starter) stop(ctx context.Context, id string, servers []step.Server, clean bool) {
 	s.Observe(status.Update{Kind: status.LifeStopping, Life: id})
-	errs := make([]error, len(servers))
-	var wg sync.WaitGroup
-	for i, server := range servers {
-		wg.Go(func() { _, errs[i] = server.Stop(context.WithoutCancel(ctx)) })
+	var err error
+	for _, part := range slices.Backward(byComponent(servers)) {
+		err = errors.Join(err, stopAtOnce(context.WithoutCancel(ctx), part))
 	}
-	wg.Wait()
 
 	stopped := status.Update{Kind: status.LifeEnded, Life: id}
-	err := errors.Join(errs...)
 	s.Close(id, err == nil && clean)
 	if err != nil {
 		stopped.Failure = results.AsFailure(err, results.FailNoProof)
 		s.Halt(stopped.Failure)
 	}
 	s.Observe(stopped)
+}
+
+// byComponent are servers in groups that are stopped together: those of a part of
+// the server, in the order of their start.
+func byComponent(servers []step.Server) [][]step.Server {
+	var groups [][]step.Server
+	last := ""
+	for i, server := range servers {
+		component := server.Info().Component
+		if i == 0 || component != last {
+			groups = append(groups, nil)
+		}
+		last = component
+		groups[len(groups)-1] = append(groups[len(groups)-1], server)
+	}
+	return groups
+}
+
+func stopAtOnce(ctx context.Context, servers []step.Server) error {
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, server := range servers {
+		wg.Go(func() { _, errs[i] = server.Stop(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // Close takes secrets out of the logs of a life that has ended and compresses

@@ -145,13 +145,13 @@ func shellWords(argv []string) string {
 func DroppedEnv(sc *scenarios.Scenario, machine Machine, environ []string) map[string][]string {
 	out := map[string][]string{}
 	for _, v := range sc.Variants {
-		_, specs, _, err := Recipes(sc, v, machine)
+		recipes, _, err := Recipes(sc, v, machine)
 		if err != nil {
 			continue // NewPlan reports it
 		}
 		names := map[string]bool{}
-		for _, spec := range specs {
-			for _, name := range engines.DroppedEnv(environ, spec) {
+		for _, r := range recipes {
+			for _, name := range engines.DroppedEnv(environ, r.Spec) {
 				names[name] = true
 			}
 		}

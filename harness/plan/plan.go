@@ -76,6 +76,9 @@ type Life struct {
 
 // PlannedServer is one server as it will be launched.
 type PlannedServer struct {
+	// name of the part that it is of a server of several; "": it is a server by itself
+	Component string `json:"component,omitempty"`
+
 	Launcher string            `json:"launcher"`
 	BaseURL  string            `json:"base_url"`
 	Argv     []string          `json:"argv"`  // empty: already running
@@ -147,7 +150,7 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 func (p *Plan) newLife(sc *scenarios.Scenario, machine Machine, c cell, names namer) (Life, error) {
 	v := sc.Variants[c.variant]
 	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, VariantIndex: c.variant}
-	kind, specs, problem, err := Recipes(sc, v, machine)
+	recipes, problem, err := Recipes(sc, v, machine)
 	if err != nil {
 		return life, err
 	}
@@ -155,15 +158,15 @@ func (p *Plan) newLife(sc *scenarios.Scenario, machine Machine, c cell, names na
 		p.Problems = append(p.Problems, problem)
 	}
 
-	for _, spec := range specs {
-		server, err := planServer(kind, spec)
+	for _, r := range recipes {
+		server, err := planServer(r.Kind, r.Spec)
 		if err != nil {
 			return life, variantError(v, err)
 		}
 		life.Servers = append(life.Servers, server)
+		life.EstimateS += startEstimate(r.Kind)
 	}
 
-	life.EstimateS = startEstimate(kind) * float64(len(specs))
 	if sc.Method == scenarios.SQZB {
 		life = withSecondPass(life, names)
 	}
@@ -180,7 +183,7 @@ func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 	hide := recipe.Redactor(spec.Secrets)
 	always, never := recipe.Hygiene()
 	out := PlannedServer{
-		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
+		Component: spec.Component, Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
 		CPUs: spec.Place.CPUs.String(), NUMANode: spec.Place.Node, Nice: spec.Place.Nice,
 		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset),
 			func(name string) bool { return slices.Contains(never, name) }),

@@ -17,19 +17,28 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Recipes turns a variant into the specs of its servers, one a replica. The
-// problem, if any, is what keeps this machine from running it; the specs are then
-// those of a machine that could.
-func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (kind engines.Kind, specs []recipe.Spec,
-	problem string, err error,
-) {
+// Recipe is one server to launch.
+type Recipe struct {
+	Kind      engines.Kind
+	Spec      recipe.Spec
+	FixedPort bool // the scenario's, or that of a server that runs already: no other is tried
+}
+
+// Recipes turns a variant into the recipes of its servers, in the order of their
+// start: one a replica, of every component. The problem, if any, is what keeps this
+// machine from running it; the recipes are then those of a machine that could.
+func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all []Recipe, problem string, err error) {
+	if len(v.Components) > 0 {
+		return componentRecipes(sc, v, machine)
+	}
+
 	kind, ok := kindOf(sc, v, machine)
 	if !ok {
-		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
+		return nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
 	}
 	placed, problem, err := place(kind, v, machine)
 	if err != nil {
-		return kind, nil, "", variantError(v, err)
+		return nil, "", variantError(v, err)
 	}
 	for replica := range max(1, v.Server.Replicas) {
 		spec := BaseSpec(sc, v, kind, machine)
@@ -48,10 +57,10 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (kind
 		if short := spread(&spec, kind, v, machine); problem == "" {
 			problem = short
 		}
-		specs = append(specs, spec)
+		all = append(all, Recipe{kind, spec, kind.External || v.Server.Port != 0})
 	}
 
-	return kind, specs, problem, nil
+	return all, problem, nil
 }
 
 // devicesOf are the ids of the GPUs whose memory must be back after a stop:
@@ -77,11 +86,9 @@ func devicesOf(kind engines.Kind, v scenarios.Variant, machine Machine, given []
 // for an engine that asks for one GPU on a machine without any: it may have been
 // built for the CPU.
 func place(kind engines.Kind, v scenarios.Variant, machine Machine) (placed [][]int, problem string, err error) {
-	need := v.Server.GPUs.Count
-	if need == 0 && kind.WorldSize != nil {
-		if need, err = ofEachNode(v, kind.WorldSize(Args(v.Server.Args))); err != nil {
-			return nil, "", err
-		}
+	need, err := gpusEach(kind, v)
+	if err != nil {
+		return nil, "", err
 	}
 	if v.Server.GPUs.None || kind.External {
 		return nil, "", nil
@@ -110,6 +117,15 @@ func place(kind engines.Kind, v scenarios.Variant, machine Machine) (placed [][]
 	placed, err = recipe.Place(need, replicas, nil, need*replicas)
 
 	return placed, fmt.Sprintf("variant %q: %s", v.Name, problem), err
+}
+
+// gpusEach is how many GPUs a replica needs on each of its nodes, by its arguments
+// unless the scenario says it; 0: they do not tell.
+func gpusEach(kind engines.Kind, v scenarios.Variant) (int, error) {
+	if need := v.Server.GPUs.Count; need > 0 || kind.WorldSize == nil {
+		return need, nil
+	}
+	return ofEachNode(v, kind.WorldSize(Args(v.Server.Args)))
 }
 
 // usable is the number of GPUs that servers can be placed on.

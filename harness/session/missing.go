@@ -36,16 +36,17 @@ func missingPrograms(sc *scenarios.Scenario, p *plan.Plan, environ []string) map
 	variants, lacking := map[string][]string{}, map[string]string{}
 	for _, life := range p.Lives {
 		v := sc.Variants[life.VariantIndex]
-		if container.Options(v.Server.Container).Contained() || len(life.Servers) == 0 ||
-			len(life.Servers[0].Argv) == 0 {
-			continue // an image has the program, or it runs already
-		}
+		for _, server := range life.Servers {
+			if container.Options(v.ServerOf(server.Component).Container).Contained() || len(server.Argv) == 0 {
+				continue // an image has the program, or it runs already
+			}
 
-		name := life.Servers[0].Argv[0]
-		variants[name] = text.AppendNew(variants[name], v.Name)
-		if _, err := process.LookPath(name, sc.Dir, environ); err != nil {
-			lacking[name] = fmt.Sprintf("variant %s: %v: install it, or name it in binary:", text.Few(variants[name]),
-				err)
+			name := server.Argv[0]
+			variants[name] = text.AppendNew(variants[name], v.Name)
+			if _, err := process.LookPath(name, sc.Dir, environ); err != nil {
+				lacking[name] = fmt.Sprintf("variant %s: %v: install it, or name it in binary:",
+					text.Few(variants[name]), err)
+			}
 		}
 	}
 	return lacking

@@ -140,10 +140,10 @@ func (j Job) foundCold(asked results.Asked, p Pass, hits, queries float64) (ok, 
 // looked up, by the servers' counters, else by what each answer said. how is ""
 // where nothing tells.
 func cacheFigures(p Pass) (hits, queries float64, how string) {
-	hits, knownHits := Sum(p.counters, engines.PrefixHits)
-	queries, known := Sum(p.counters, engines.PrefixQueries)
+	hits, knownHits := Sum(p.outer, engines.PrefixHits)
+	queries, known := Sum(p.outer, engines.PrefixQueries)
 	if !known {
-		queries, known = Sum(p.counters, engines.InputTokensTotal)
+		queries, known = Sum(p.outer, engines.InputTokensTotal)
 	}
 	if knownHits && known && queries > 0 {
 		return hits, queries, "counters"

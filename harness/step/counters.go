@@ -38,7 +38,7 @@ func settledCounters(ctx context.Context, servers []Server, before []map[string]
 
 	for try := 1; ; try++ {
 		after := counters(ctx, servers)
-		total, known := Sum(changes(before, after), engines.OutputTokensTotal)
+		total, known := Sum(ofRequests(servers, changes(before, after)), engines.OutputTokensTotal)
 		if !known || total >= received || try == settleTries {
 			return after
 		}
@@ -48,6 +48,18 @@ func settledCounters(ctx context.Context, servers []Server, before []map[string]
 		case <-time.After(settlePause):
 		}
 	}
+}
+
+// ofRequests are the counters of those servers to which requests go: inner parts
+// count the same tokens, or tokens that nobody asked for.
+func ofRequests(servers []Server, counters []map[string]float64) []map[string]float64 {
+	var out []map[string]float64
+	for i, s := range servers {
+		if i < len(counters) && !s.Info().Inner {
+			out = append(out, counters[i])
+		}
+	}
+	return out
 }
 
 // changes are the differences of two readings of each server; a counter that

@@ -63,6 +63,7 @@ type Pass struct {
 	records  []results.Record
 	client   *results.ClientReport
 	counters []map[string]float64 // change of each server's counters
+	outer    []map[string]float64 // of those to which requests go
 	Failure  *results.Failure     // why it ended early; nil: it did not
 	Began    bool                 // observers were told
 	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed of itself
@@ -98,6 +99,7 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 		err = errors.Join(err, j.EndWatch(out, result))
 		after := settledCounters(ctx, j.Servers, before, out.records)
 		out.counters, spoiled = changes(before, after), countersWentBack(j.Servers, before, after, result.ServerMetrics)
+		out.outer = ofRequests(j.Servers, out.counters)
 		warnReplaced(result, j.Servers, holders)
 		if other := answeredByOthers(ctx, j.Servers); other != nil {
 			spoiled = other

@@ -2,6 +2,7 @@ package step
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
@@ -13,14 +14,14 @@ import (
 // driveOptions is the load point as the client takes it, without arrivals.
 // server says how the servers let requests in.
 func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (load.Options, error) {
-	info := servers[0].Info()
-	kind, _ := engines.Lookup(info.Launcher)
-	body := maps.Clone(kind.Body)
-	if body == nil {
-		body = map[string]any{}
+	body := map[string]any{}
+	for _, s := range servers {
+		kind, _ := engines.Lookup(s.Info().Launcher)
+		maps.Copy(body, kind.Body)
 	}
-
 	maps.Copy(body, l.Body)
+	servers = takingRequests(servers)
+	info := servers[0].Info()
 	opts := load.Options{
 		Settings: l.Settings,
 		Target:   load.Target{Path: l.Endpoint, API: l.API, Model: info.Model, Headers: map[string]string{}},
@@ -49,6 +50,12 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	}
 
 	return opts, nil
+}
+
+// takingRequests are the servers to which requests go: all but the inner parts of
+// a server of several.
+func takingRequests(servers []Server) []Server {
+	return slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Info().Inner })
 }
 
 // requestURL is where requests to a server go. The one in its description is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 )
 
@@ -29,10 +30,11 @@ func (j Job) Complete(result *results.Result, p Pass) {
 		evidence.Cache = result.Cache
 		evidence.Figures = j.figures(result, p)
 		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
-		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.counters)...)
+		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.outer)...)
 		result.Warnings = append(result.Warnings, speculationWarnings(result.Asked, result.Servers)...)
 		j.Judge(result, p)
 	}
+	result.Components = telemetry.OfComponents(result.Servers, result.Telemetry)
 
 	WarnOrigin(result)
 	if p.Failure != nil {
@@ -69,8 +71,8 @@ func (j Job) figures(result *results.Result, p Pass) results.Figures {
 	figures := metrics.Summarize(p.records, params)
 	result.Figures = &figures
 	result.Compat = metrics.CompatReadings(p.records, params)
-	if len(result.Servers) > 1 {
-		result.Replicas = metrics.PerReplica(p.records, len(result.Servers), params)
+	if n := len(takingRequests(j.Servers)); n > 1 {
+		result.Replicas = metrics.PerReplica(p.records, n, params)
 	}
 	return figures
 }

@@ -51,8 +51,12 @@ func commandCommand(s recipe.Spec) (recipe.Command, error) {
 	if err != nil {
 		return recipe.Command{}, err
 	}
-	argv := make([]string, 0, len(s.Command))
-	for _, word := range s.Command {
+	words, err := fillPeers(s.Command, s.Peers)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	argv := make([]string, 0, len(words))
+	for _, word := range words {
 		filled, err := fill(word, values)
 		if err != nil {
 			return recipe.Command{}, err

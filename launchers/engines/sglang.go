@@ -87,6 +87,10 @@ func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 	}
 
 	argv = append(argv, sglangAcross(s.Span)...)
+	if mode, _ := spelling.Find(s.Args, "disaggregation-mode"); mode == "prefill" && s.SideChannel > 0 &&
+		!spelling.Has(s.Args, "disaggregation-bootstrap-port") {
+		argv = append(argv, "--disaggregation-bootstrap-port", strconv.Itoa(s.SideChannel))
+	}
 	if !spelling.Has(s.Args, "enable-metrics") {
 		argv = append(argv, "--enable-metrics")
 	}

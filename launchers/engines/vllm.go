@@ -119,6 +119,7 @@ func vllmCommand(s recipe.Spec) (recipe.Command, error) {
 	}
 
 	argv = append(argv, across...)
+	vllmSideChannel(s, own)
 	if s.APIKey != "" {
 		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the machine can read
 	}
@@ -174,6 +175,22 @@ func vllmPorts(s recipe.Spec) (map[string]string, error) {
 		return map[string]string{}, nil
 	}
 	return map[string]string{"VLLM_PORT": strconv.Itoa(vllmPortBase + s.Replica*vllmPortStride)}, nil
+}
+
+// vllmSideChannel says where NIXL of this server is found by that of others.
+func vllmSideChannel(s recipe.Spec, own map[string]string) {
+	nixl := slices.ContainsFunc(s.Args, func(a recipe.Arg) bool {
+		text, err := recipe.CompactJSON(a.Value)
+		key := vllmSpelling().Key(a.Name)
+		return err == nil && strings.HasPrefix(key, "kv-transfer-config") && strings.Contains(text, "NixlConnector")
+	})
+	if s.SideChannel == 0 || !nixl {
+		return
+	}
+	own["VLLM_NIXL_SIDE_CHANNEL_PORT"] = strconv.Itoa(s.SideChannel)
+	if s.Span.Away {
+		own["VLLM_NIXL_SIDE_CHANNEL_HOST"] = s.Host
+	}
 }
 
 // vllmMemoryShare is gpu-memory-utilization. vLLM compares it with what is free

@@ -44,6 +44,7 @@ type Span struct {
 	Nodes  []Node // the first is this machine, with the API
 	Port   int    // of the first, where the others join it
 	GPUs   int    // of each node; 0: not known
+	Away   bool   // the first node is not this machine, but another of the job
 	Rank   int    // of the node, counted from 0, that a command line is for
 	Cookie string // of processes on the other nodes; "": a placeholder, for plans
 

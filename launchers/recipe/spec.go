@@ -56,7 +56,24 @@ type Spec struct {
 	Span       Span       // zero: the server is on this machine alone
 	Place      cpus.Place // on which CPUs it runs; zero: wherever bench may
 
+	// Component is the name of a server that is one of several parts; "": it is a
+	// server by itself. Inner: requests go to another component. Peers are servers
+	// of the components before it.
+	Component string
+	Inner     bool
+	Peers     []Peer
+	// SideChannel is a port at which components find each other's memory; 0: the
+	// engine's own choice
+	SideChannel int
+
 	OnReadinessChange func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
+}
+
+// Peer is a server of another component.
+type Peer struct {
+	Component         string
+	Host              string // at which the others reach it
+	Port, SideChannel int
 }
 
 // Arg is one engine argument: Value is nil (flag left out), bool, json.Number,

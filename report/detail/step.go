@@ -66,6 +66,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		printClient(p, r)
 		printGPUs(p, r.Telemetry)
 		printCost(p, r.Cost)
+		printComponents(p, r.Components)
 		printReplicas(p, r.Replicas)
 		printReadings(p, r)
 	}
@@ -148,11 +149,44 @@ func printServers(p *table.Printer, servers []results.Server) {
 		if s.Nice != 0 {
 			about = append(about, fmt.Sprintf("nice %d", s.Nice))
 		}
-		p.Wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
+		name := strconv.Itoa(s.Replica)
+		if s.Component != "" {
+			name += " " + text.Clean(s.Component)
+		}
+		p.Wrapped("  ", name+": "+strings.Join(about, ", "))
 		if len(s.Argv) > 0 {
 			p.Wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))
 		}
 		printStartup(p, s.Startup)
+	}
+}
+
+// printComponents prints what each part of a server did.
+func printComponents(p *table.Printer, all []results.ComponentFigures) {
+	if len(all) == 0 {
+		return
+	}
+	const giB = 1 << 30
+	p.Section("Components")
+	for _, c := range all {
+		about := []string{text.Count(c.Servers, "server")}
+		for _, counter := range []struct{ name, words string }{
+			{"requests_total", "requests"}, {"input_tokens_total", "input tokens"},
+			{"output_tokens_total", "output tokens"},
+		} {
+			if n, known := c.Counters[counter.name]; known {
+				about = append(about, fmt.Sprintf("%.0f %s", n, counter.words))
+			}
+		}
+		if len(c.GPUs) > 0 {
+			var gib *float64
+			if c.VRAMPeak != nil {
+				gib = new(float64(*c.VRAMPeak) / giB)
+			}
+			about = append(about, fmt.Sprintf("GPUs %v", c.GPUs), table.Number(gib, 2)+" GiB at its peak",
+				table.Number(c.PowerMeanW, 0)+" W", table.Number(c.EnergyJ, 0)+" J")
+		}
+		p.Wrapped("  ", text.Clean(c.Component)+": "+strings.Join(about, ", "))
 	}
 }
 
@@ -193,6 +227,12 @@ func LogOf(run *results.Run, r *results.Result) string {
 	}
 	if life == "" {
 		return ""
+	}
+
+	for _, e := range run.Events {
+		if r.Failure != nil && e.Kind == results.LifeFailed && e.Life == life {
+			replica = e.Replica // which of several failed
+		}
 	}
 
 	name := path.Join("lives", text.Clean(life), store.ServerLogName(replica))

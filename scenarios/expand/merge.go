@@ -74,8 +74,8 @@ func argIndex(n *schema.Node, name string) int {
 	})
 }
 
-// serverOverlay is how a variant's keys lie over the shared server: block.
-func serverOverlay() map[string]func(base, top *schema.Node) *schema.Node {
+// ServerOverlay is how a variant's keys lie over the shared server: block.
+func ServerOverlay() map[string]func(base, top *schema.Node) *schema.Node {
 	return map[string]func(base, top *schema.Node) *schema.Node{
 		"args": overlayArgs, "sim-args": overlayArgs, "env": overlayKeys, "ready": overlayKeys, "stop": overlayKeys,
 		"tls": overlayKeys, "container": overlayKeys,

@@ -70,7 +70,7 @@ func (ns *Names) expandVariant(raw rawVariant, shared *schema.Node, later []*Ove
 		}
 	}
 
-	n := Overlay(sc.server(shared), sc.server(own), serverOverlay())
+	n := Overlay(sc.server(shared), sc.server(own), ServerOverlay())
 	if n.Kind != schema.Mapping {
 		return out
 	}
@@ -92,22 +92,54 @@ func (o *Override) late(errs *schema.Collector, own *schema.Node, name string) *
 	return own
 }
 
-// server fills in the names of a server's keys; those of the launch stay in
-// command:.
-func (s *scope) server(n *schema.Node) *schema.Node {
-	out := s.Expand(n.Without("command"))
-	command := n.Get("command")
-	if command == nil || out.Kind != schema.Mapping {
+// server fills in the names of a server's keys; those of the launch, and others,
+// stay in command:.
+func (s *scope) server(n *schema.Node, others ...string) *schema.Node {
+	components := n.Get("components")
+	out := s.Expand(n.Without("command", "components"))
+	if out.Kind != schema.Mapping {
 		return out
 	}
 
-	keep := *s
-	keep.keep = launchNames()
 	c := *out
-	command = keep.Expand(command)
-	c.Pairs = append(slices.Clone(out.Pairs), schema.Pair{Key: "command", Pos: n.KeyAt("command"), Value: command})
+	c.Pairs = slices.Clone(out.Pairs)
+	if command := n.Get("command"); command != nil {
+		keep := *s
+		keep.keep = append(launchNames(), others...)
+		command = keep.Expand(command)
+		c.Pairs = append(c.Pairs, schema.Pair{Key: "command", Pos: n.KeyAt("command"), Value: command})
+	}
+	if components != nil {
+		value := s.components(components)
+		c.Pairs = append(c.Pairs, schema.Pair{Key: "components", Pos: n.KeyAt("components"), Value: value})
+	}
 
 	return &c
+}
+
+// components fills in the names of a variant's components; each may say in its
+// command: where the others are.
+func (s *scope) components(list *schema.Node) *schema.Node {
+	if list.Kind != schema.List {
+		return s.Expand(list)
+	}
+
+	var places []string
+	for _, item := range list.Items {
+		if name := item.Get("name"); name != nil {
+			for _, field := range scenarios.PeerFields() {
+				places = append(places, name.Text+"."+field)
+			}
+		}
+	}
+
+	out := *list
+	out.Items = nil
+	for _, item := range list.Items {
+		out.Items = append(out.Items, s.server(item, places...))
+	}
+
+	return &out
 }
 
 // texts are the matrix values of the variant as text, secrets hidden.

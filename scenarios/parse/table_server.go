@@ -196,6 +196,7 @@ func variantBlock() schema.Block[scenarios.Variant] {
 			schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
 				*scenarios.Variant) {
 			}),
+		componentsField(),
 		schema.BlockKey("hooks", "Around every server start of this variant, inside hooks.variant of the scenario.",
 			hooksBlock(),
 			func(v *scenarios.Variant) *scenarios.Hooks { return &v.Hooks }),

@@ -109,7 +109,12 @@ func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.Expand
 	}
 
 	v.Params = ev.Params
-	p.finishServer(n, &v.Server, defaults, s)
+	if n.Has("components") {
+		clear(defaults) // of a server that is none by itself
+		p.readComponents(n, &v, defaults, s)
+	} else {
+		p.finishServer(n, &v.Server, defaults, s)
+	}
 	p.noteSecretTexts(n.Get("hooks"))
 	p.finishHooks(n.Get("hooks"), "hooks", &v.Hooks, defaults, s)
 

@@ -76,6 +76,10 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	}
 
 	v.Original = new(v.Server)
+	if len(v.Components) > 0 {
+		simNote(s, "variant %s: simulated as one server instead of its %d components", v.Name, len(v.Components))
+		v.Components = nil
+	}
 	// the program does the rest: its arguments stay
 	if v.Hooks = (scenarios.Hooks{}); s.Method == scenarios.LlamaBench {
 		v.Server.Launcher, v.Server.GPUs, v.Server.Container = scenarios.SimLlamaLauncher, scenarios.GPUs{None: true},

@@ -99,22 +99,30 @@ func (l *Look) programs(sc *scenarios.Scenario, p *plan.Plan, v doctor.View) []d
 func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) doctor.Need {
 	var n doctor.Need
 	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
-	server := sc.Variants[at].Server
-	if container.Options(server.Container).Contained() {
-		return containerNeed(n, server.Container, v)
-	}
 	if len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
 		n.OK, n.Text = true, "a server that is running already"
 		return n
 	}
 
-	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.Process.Environ)
-	if err != nil {
-		n.Text, n.Advice = err.Error(), "install it, or name it in binary:"
-		return n
+	var paths []string
+	for _, server := range life.Servers {
+		recipe := sc.Variants[at].ServerOf(server.Component)
+		if container.Options(recipe.Container).Contained() {
+			if n = containerNeed(n, recipe.Container, v); !n.OK {
+				return n
+			}
+			paths = text.AppendNew(paths, n.Text)
+			continue
+		}
+		path, err := process.LookPath(server.Argv[0], sc.Dir, l.Process.Environ)
+		if err != nil {
+			n.OK, n.Text, n.Advice = false, err.Error(), "install it, or name it in binary:"
+			return n
+		}
+		paths = text.AppendNew(paths, path)
 	}
 
-	n.OK, n.Text = true, path
+	n.OK, n.Text = true, strings.Join(paths, ", ")
 	if count := gpusOf(life); count > 0 {
 		n.Text += fmt.Sprintf(", %d GPUs", count)
 	}

@@ -110,7 +110,8 @@ func commands(w *printer, life plan.Life) {
 		for _, program := range server.Beside {
 			w.command(fmt.Sprintf("%s   # %s", program.CommandLine(), program.Note()))
 		}
-		w.command(plan.CommandLine(server) + gpuNote(server.GPUs) + placeNote(server) + nodesNote(server.Nodes))
+		w.command(plan.CommandLine(server) + componentNote(server.Component) + gpuNote(server.GPUs) +
+			placeNote(server) + nodesNote(server.Nodes))
 	}
 }
 
@@ -222,6 +223,13 @@ func placeNote(s plan.PlannedServer) string {
 		note += fmt.Sprintf("   # nice %d", s.Nice)
 	}
 	return note
+}
+
+func componentNote(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "   # " + name
 }
 
 func gpuNote(gpus []int) string {

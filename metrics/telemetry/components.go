@@ -1,0 +1,77 @@
+package telemetry
+
+import (
+	"slices"
+
+	"github.com/benchrig/bench/results"
+)
+
+// OfComponents sums up counters, memory and power of each part of a server of
+// several; nil for servers that are no parts. What one GPU of a part does not know
+// is null.
+func OfComponents(servers []results.Server, t *results.Telemetry) []results.ComponentFigures {
+	var all []results.ComponentFigures
+	for _, s := range servers {
+		if s.Component == "" {
+			continue
+		}
+		at := slices.IndexFunc(all, func(c results.ComponentFigures) bool { return c.Component == s.Component })
+		if at < 0 {
+			at = len(all)
+			all = append(all, results.ComponentFigures{Component: s.Component, GPUs: []int{}})
+		}
+		addServer(&all[at], s)
+	}
+
+	for i := range all {
+		addGPUs(&all[i], t)
+	}
+	return all
+}
+
+// addServer adds a server's counters, those that all servers of the part have.
+func addServer(c *results.ComponentFigures, s results.Server) {
+	c.Servers++
+	c.GPUs = append(c.GPUs, s.GPUs...)
+	if c.Servers == 1 {
+		c.Counters = map[string]float64{}
+		for name, value := range s.Counters {
+			c.Counters[name] = value
+		}
+		return
+	}
+	for name := range c.Counters {
+		value, has := s.Counters[name]
+		if !has {
+			delete(c.Counters, name)
+			continue
+		}
+		c.Counters[name] += value
+	}
+}
+
+// addGPUs adds memory, power and energy of a part's GPUs. Partitions whose power is
+// another device's are counted with it alone.
+func addGPUs(c *results.ComponentFigures, t *results.Telemetry) {
+	if t == nil || len(c.GPUs) == 0 {
+		return
+	}
+
+	found := 0
+	for _, g := range t.GPUs {
+		if !slices.Contains(c.GPUs, g.Index) {
+			continue
+		}
+		if found++; found == 1 {
+			c.VRAMPeak, c.PowerMeanW, c.EnergyJ = g.VRAMPeak, g.Pass.PowerMeanW, g.Pass.EnergyJ
+			continue
+		}
+		c.VRAMPeak = addInt(c.VRAMPeak, g.VRAMPeak)
+		if g.CountedWith == "" {
+			c.PowerMeanW, c.EnergyJ = addFloat(c.PowerMeanW, g.Pass.PowerMeanW), addFloat(c.EnergyJ, g.Pass.EnergyJ)
+		}
+	}
+	if found < len(c.GPUs) {
+		c.VRAMPeak, c.PowerMeanW, c.EnergyJ = nil, nil, nil
+	}
+}
