@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -212,6 +213,13 @@ func formatMS(seconds *float64) string {
 	return table.Number(&ms, 2)
 }
 
+// isPart reports whether the server of that number is a part of one of several.
+func isPart(r *results.Result, replica int) bool {
+	return slices.ContainsFunc(r.Servers, func(s results.Server) bool {
+		return s.Replica == replica && s.Component != ""
+	})
+}
+
 // LogOf finds the log of the server that a step used last, relative to the run
 // folder; "" if none is known.
 func LogOf(run *results.Run, r *results.Result) string {
@@ -230,7 +238,7 @@ func LogOf(run *results.Run, r *results.Result) string {
 	}
 
 	for _, e := range run.Events {
-		if r.Failure != nil && e.Kind == results.LifeFailed && e.Life == life {
+		if r.Failure != nil && e.Kind == results.LifeFailed && e.Life == life && isPart(r, e.Replica) {
 			replica = e.Replica // which of several failed
 		}
 	}
