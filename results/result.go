@@ -217,17 +217,17 @@ type Result struct {
 	Warnings  []Warning `json:"warnings"`
 	Earlier   []Failure `json:"earlier_failures"` // of attempts before this one
 
-	Asked     Asked             `json:"asked"`
-	Servers   []Server          `json:"servers"`
-	Figures   *Figures          `json:"figures"` // null: nothing was measured
-	Compat    Compat            `json:"compat,omitempty"`
-	Replicas  []ReplicaFigures  `json:"replicas"`
-	Client    *ClientReport     `json:"client"`
+	Asked    Asked            `json:"asked"`
+	Servers  []Server         `json:"servers"`
+	Figures  *Figures         `json:"figures"` // null: nothing was measured
+	Compat   Compat           `json:"compat,omitempty"`
+	Replicas []ReplicaFigures `json:"replicas"`
+	Client   *ClientReport    `json:"client"`
 
 	Components []ComponentFigures `json:"components,omitempty"` // of servers of several parts
-	Params    map[string]string `json:"params"`    // matrix values of the variant, printed as text
-	Cache     *CacheState       `json:"cache"`     // null: nothing was measured
-	Telemetry *Telemetry        `json:"telemetry"` // null: nothing was sampled
+	Params     map[string]string  `json:"params"`               // matrix values of the variant, printed as text
+	Cache      *CacheState        `json:"cache"`                // null: nothing was measured
+	Telemetry  *Telemetry         `json:"telemetry"`            // null: nothing was sampled
 
 	ServerMetrics []ServerMetrics `json:"server_metrics"` // one a server that has metrics
 	Hooks         []HookRecord    `json:"hooks"`
