@@ -45,7 +45,9 @@ var rules = map[string]rule{
 	},
 	"scenarios/simulate": {ours: []string{"scenarios", "launchers/engines", "load/dialect"}, never: append([]string{"os"},
 		noSystem...)},
-	"scenarios/parse": {ours: []string{"internal/cpus",
+	"scenarios/parse/keys": {ours: []string{"launchers/container", "scenarios", "scenarios/schema"}, never: noSystem},
+	"scenarios/parse": {ours: []string{
+		"scenarios/parse/keys", "internal/cpus",
 		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
 		"results/codes",
 		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",

@@ -7,7 +7,7 @@ import (
 )
 
 // OfComponents sums up counters, memory and power of each part of a server of
-// several; nil for servers that are no parts. What one GPU of a part does not know
+// several; nil where no server is one. What one GPU of a part does not know
 // is null.
 func OfComponents(servers []results.Server, t *results.Telemetry) []results.ComponentFigures {
 	var all []results.ComponentFigures

@@ -24,6 +24,7 @@ import (
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 	"github.com/benchrig/bench/scenarios/simulate"
 )
@@ -118,9 +119,9 @@ func allBlocks() []*schema.BlockInfo {
 	return []*schema.BlockInfo{
 		fileBlock().Info(), serverBlock().Info(), readyBlock().Info(), stopBlock().Info(), loadBlock().Info(),
 		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
-		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), simulateBlock().
+		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), keys.Simulate().
 			Info(), slurmBlock().Info(), clientBlock().Info(),
-		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), priceBlock().Info(),
+		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), keys.Price().Info(),
 	}
 }
 
@@ -146,7 +147,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	}
 
 	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set), variantBlock().Info().Names())
-	if p.simulating = simulating(root); p.simulating {
+	if p.simulating = keys.Simulating(root); p.simulating {
 		p.names.UnsetEnv = missingEnv
 	}
 

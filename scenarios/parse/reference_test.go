@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -124,9 +125,9 @@ func sections() []schema.Section {
 		{Title: "search", Info: searchBlock().Info()},
 		{Title: "prune", Info: pruneBlock().Info()},
 		{Title: "llama-bench", Info: llamaBenchBlock().Info()},
-		{Title: "simulate", Info: simulateBlock().Info()},
-		{Title: "price", Info: priceBlock().Info()},
-		{Title: "price of a variant", Info: variantPriceBlock().Info()},
+		{Title: "simulate", Info: keys.Simulate().Info()},
+		{Title: "price", Info: keys.Price().Info()},
+		{Title: "price of a variant", Info: keys.VariantPrice().Info()},
 		{Title: "slurm", Info: slurmBlock().Info()},
 		{Title: "client", Info: clientBlock().Info()},
 		{Title: "deadlines", Info: deadlinesBlock().Info()},
@@ -147,7 +148,7 @@ func sections() []schema.Section {
 		{Title: "server.smoke", Info: smokeBlock().Info()},
 		{Title: "server.tls", Info: tlsBlock().Info()},
 		{Title: "server.stop", Info: stopBlock().Info()},
-		{Title: "server.container", Info: containerBlock().Info()},
+		{Title: "server.container", Info: keys.Container().Info()},
 		{Title: "variants", Info: variantBlock().Info(), Skip: inherited},
 		{Title: "load", Info: loadBlock().Info()},
 		{Title: "load.dataset", Info: datasetBlock().Info()},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -69,7 +70,7 @@ deadlines: {step: 30m, run: 12h}
 				[]scenarios.OnFailure{scenarios.Continue, scenarios.SkipVariant, scenarios.StopRun},
 				func(s *scenarios.Scenario) *scenarios.OnFailure { return &s.OnFailure }).
 				Or(string(scenarios.Continue)),
-		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{priceField()}, policyFields(),
+		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{keys.PriceField()}, policyFields(),
 			clusterFields())...),
 	}
 }

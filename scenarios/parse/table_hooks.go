@@ -68,7 +68,7 @@ func hookBlock() schema.Block[scenarios.Hook] {
 		Fields: []schema.Field[scenarios.Hook]{
 			schema.TextKey("name", "For messages and results.",
 				func(h *scenarios.Hook) *string { return &h.Name }).DefaultNote("what it runs"),
-			argvKey("command", "argv of a program; exit status 0 is success.",
+			schema.ArgvKey("command", "argv of a program; exit status 0 is success.",
 				func(h *scenarios.Hook) *[]string { return &h.Command }),
 			schema.BlockKey("http", "An HTTP call; a 2xx answer is success.", httpBlock(),
 				func(h *scenarios.Hook) *scenarios.HTTPCall { return &h.HTTP }),
@@ -76,7 +76,7 @@ func hookBlock() schema.Block[scenarios.Hook] {
 				func(h *scenarios.Hook) *scenarios.Check { return &h.Check }),
 			schema.FreeKey("timeout", "After it the command and whatever it started are killed.",
 				schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
-			argvKey("undo", "argv that puts back what the command changed, once the level has ended: also after a "+
+			schema.ArgvKey("undo", "argv that puts back what the command changed, once the level has ended: also after a "+
 				"failure, Ctrl-C or a crash. In before: only.",
 				func(h *scenarios.Hook) *[]string { return &h.Undo }),
 			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.",
@@ -89,15 +89,6 @@ func hookBlock() schema.Block[scenarios.Hook] {
 				}).DefaultNote("refuse in before:, warn in after:"),
 		},
 	}
-}
-
-func argvKey[T any](key, doc string, at func(*T) *[]string) schema.Field[T] {
-	return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)),
-		func(r *schema.Reader, n *schema.Node, into *T) {
-			if words, ok := r.Argv(n); ok {
-				*at(into) = words
-			}
-		})
 }
 
 func readRefuse(r *schema.Reader, n *schema.Node, refuse *bool) {
@@ -177,7 +168,7 @@ func hookCheckBlock() schema.Block[scenarios.Check] {
 			schema.TextKey("want", "What it must be, or at least be.",
 				func(c *scenarios.Check) *string { return &c.Want }).DefaultNote("governor: performance; " +
 				"numa-balancing: 0"),
-			argvKey("command", "argv, for kind command.", func(c *scenarios.Check) *[]string { return &c.Argv }),
+			schema.ArgvKey("command", "argv, for kind command.", func(c *scenarios.Check) *[]string { return &c.Argv }),
 		},
 	}
 }
@@ -199,7 +190,7 @@ func notifyBlock() schema.Block[scenarios.Notify] {
 			schema.EnumKey("format", "Body of the webhook: json (fields as docs/operations.md lists them), ntfy "+
 				"(text with Title and Priority headers), slack ({\"text\": ...}).",
 				[]string{"json", "ntfy", "slack"}, func(n *scenarios.Notify) *string { return &n.Format }).Or("json"),
-			argvKey("command", "argv of a program that gets the message on stdin and BENCH_* variables.",
+			schema.ArgvKey("command", "argv of a program that gets the message on stdin and BENCH_* variables.",
 				func(n *scenarios.Notify) *[]string { return &n.Command }),
 			schema.FreeKey("on", "When.", schema.ListOf(schema.EnumOf(notifyMoments()...)),
 				readOn).Or("[end, first-failure]"),

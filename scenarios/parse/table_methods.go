@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -16,7 +17,7 @@ func reportFields() []schema.Field[scenarios.Scenario] {
 		schema.FreeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is "+
 			"none of this size.",
 			schema.Simple(schema.PercentShape), readSmallestDifference).DefaultNote("that of the report"),
-		schema.BlockKey("simulate", "How --sim simulates the engines.", simulateBlock(),
+		schema.BlockKey("simulate", "How --sim simulates the engines.", keys.Simulate(),
 			func(s *scenarios.Scenario) *scenarios.Simulation { return &s.Simulation }),
 		schema.FreeKey("tables", "Tables that the report shows beside the usual one.",
 			schema.ListOf(schema.EnumOf(scenarios.TableNames()...)), readTables).DefaultNote("none"),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -123,7 +124,7 @@ func placeFields() []schema.Field[scenarios.Server] {
 		schema.BlockKey("ready", "Readiness limits.", readyBlock(),
 			func(s *scenarios.Server) *scenarios.Ready { return &s.Ready }),
 		smokeField(),
-		schema.BlockKey("container", "Run the server in a container.", containerBlock(),
+		schema.BlockKey("container", "Run the server in a container.", keys.Container(),
 			func(s *scenarios.Server) *scenarios.Container { return &s.Container }),
 		schema.BlockKey("stop", "Limits of stopping the server.", stopBlock(),
 			func(s *scenarios.Server) *scenarios.Stop { return &s.Stop }),
@@ -185,7 +186,7 @@ func variantBlock() schema.Block[scenarios.Variant] {
 			"for so many. The rates are multiplied, the latencies are not, "+
 			"and reports say extrapolated.", schema.Between(1,
 			1024), func(v *scenarios.Variant) *int { return &v.Extrapolate }).DefaultNote("1"),
-		variantPriceField(),
+		keys.VariantPriceField(),
 		schema.FreeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for "+
 			"each combination, the first name varying slowest.",
 			schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,

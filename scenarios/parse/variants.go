@@ -110,7 +110,7 @@ func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.Expand
 
 	v.Params = ev.Params
 	if n.Has("components") {
-		clear(defaults) // of a server that is none by itself
+		clear(defaults) // each component has its own
 		p.readComponents(n, &v, defaults, s)
 	} else {
 		p.finishServer(n, &v.Server, defaults, s)

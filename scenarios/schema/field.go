@@ -150,6 +150,15 @@ func NotFlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
 	return f
 }
 
+// ArgvKey is a command line as a list of words.
+func ArgvKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
+	return FreeKey(key, doc, ListOf(Simple(TextShape)), func(r *Reader, n *Node, into *T) {
+		if words, ok := r.Argv(n); ok {
+			*at(into) = words
+		}
+	})
+}
+
 // TextsKey is a list of texts, each as it is written.
 func TextsKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
 	return Field[T]{

@@ -1,4 +1,4 @@
-package parse
+package keys
 
 import (
 	"strings"
@@ -9,7 +9,8 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-func containerBlock() schema.Block[scenarios.Container] {
+// Container are the keys of container:.
+func Container() schema.Block[scenarios.Container] {
 	texts := func(key, doc string, at func(*scenarios.Container) *[]string) schema.Field[scenarios.Container] {
 		return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)),
 			func(r *schema.Reader, n *schema.Node, c *scenarios.Container) {
@@ -48,7 +49,7 @@ shm-size: 64GiB
 				func(c *scenarios.Container) *string { return &c.ShmSize }),
 			schema.TextKey("network", "Value of --network.",
 				func(c *scenarios.Container) *string { return &c.Network }).Or("host"),
-			argvKey("command", "Program and leading arguments within the image, in place of its entry point.",
+			schema.ArgvKey("command", "Program and leading arguments within the image, in place of its entry point.",
 				func(c *scenarios.Container) *[]string { return &c.Command }),
 			texts("args", "Further arguments of run, before the image.",
 				func(c *scenarios.Container) *[]string { return &c.Args }),

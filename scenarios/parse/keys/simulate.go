@@ -1,4 +1,4 @@
-package parse
+package keys
 
 import (
 	"fmt"
@@ -7,7 +7,8 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-func simulateBlock() schema.Block[scenarios.Simulation] {
+// Simulate are the keys of simulate:.
+func Simulate() schema.Block[scenarios.Simulation] {
 	return schema.Block[scenarios.Simulation]{
 		Name: "under simulate:", Doc: "bench run --sim, and plan and validate, put the simulator in the place of " +
 			"every engine. No GPU is used, hooks, checks and " +
@@ -29,8 +30,8 @@ func simulateBlock() schema.Block[scenarios.Simulation] {
 	}
 }
 
-// simulating tells from the tree alone whether the scenario will be simulated.
-func simulating(root *schema.Node) bool {
+// Simulating tells from the tree alone whether the scenario will be simulated.
+func Simulating(root *schema.Node) bool {
 	n := root.Get("simulate")
 	return n != nil && n.Kind == schema.Mapping && n.Get("on") != nil && n.Get("on").Kind == schema.Boolean &&
 		n.Get("on").Value().(bool)
