@@ -46,7 +46,7 @@ func newRootCommand(e env) *cobra.Command {
 		newWatchCommand(e),
 		newCancelCommand(e),
 		newJobCommand(e),
-		newSweepCommand(e), newAddressesCommand(e),
+		newSweepCommand(e),
 		newLoadCommand(e),
 		newLoadAgentCommand(e),
 		newSuiteCommand(e),

@@ -22,6 +22,7 @@ of its job; it is not meant to be run by hand. On SIGUSR1 what is left is killed
 type sweepOptions struct {
 	cookie, baseline string
 	engine           string
+	addresses        bool
 	wait             time.Duration
 	tolerance        int64
 	killNow          bool
@@ -38,6 +39,7 @@ func newSweepCommand(e env) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&o.cookie, "cookie", "", "BENCH_COOKIE of the processes to remove")
 	fs.StringVar(&o.baseline, "baseline", "", "memory in use before the server, as JSON; without it, print that")
+	fs.BoolVar(&o.addresses, "addresses", false, "remove nothing: print the node's network interfaces")
 	fs.StringVar(&o.engine, "engine", "", "docker or podman: remove its containers with the cookie's label, too")
 	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait until memory is free; 0: the vendor's default")
 	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as free; 0: the default")
@@ -49,6 +51,9 @@ func newSweepCommand(e env) *cobra.Command {
 const shortestCookie = 16
 
 func runSweep(ctx context.Context, e env, o sweepOptions) error {
+	if o.addresses {
+		return cluster.PrintInterfaces(e.stdout, e.Lookup)
+	}
 	if len(o.cookie) < shortestCookie {
 		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
 	}
@@ -74,24 +79,4 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 
 	with.VRAM = vram.Policy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
-}
-
-const addressesLong = `Print the network interfaces of this node with their IP addresses, as a line of
-JSON. 'bench job' runs it through srun on the nodes of its job where a scenario names
-an interface; it is not meant to be run by hand.`
-
-func newAddressesCommand(e env) *cobra.Command {
-	return &cobra.Command{
-		Use: "addresses", Short: "Print the network interfaces of a node", Long: addressesLong, Hidden: true,
-		Example: "  bench addresses",
-		Args:    args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			node, _ := e.Lookup("SLURMD_NODENAME")
-			found, err := cluster.InterfacesHere(node)
-			if err != nil {
-				return err
-			}
-			return json.NewEncoder(e.stdout).Encode(found)
-		},
-	}
 }

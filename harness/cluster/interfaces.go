@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os/exec"
 	"slices"
@@ -47,6 +48,16 @@ func InterfacesHere(node string) (NodeInterfaces, error) {
 	return found, nil
 }
 
+// PrintInterfaces prints those of this node as a line of JSON.
+func PrintInterfaces(w io.Writer, lookup func(string) (string, bool)) error {
+	node, _ := lookup("SLURMD_NODENAME")
+	found, err := InterfacesHere(node)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(found)
+}
+
 // findInterfaces asks the nodes of the job for their interfaces, if a server of
 // the scenario is to use one.
 func (g *grant) findInterfaces(ctx context.Context, self string, sc *scenarios.Scenario) error {
@@ -61,13 +72,13 @@ func (g *grant) findInterfaces(ctx context.Context, self string, sc *scenarios.S
 	defer cancel()
 	count := strconv.Itoa(len(g.nodes))
 	cmd := exec.CommandContext(ctx, "srun", "--overlap", "--nodes="+count, "--ntasks="+count, //nolint:gosec // srun by name
-		"--ntasks-per-node=1", "--cpu-bind=none", "--export=ALL", self, "addresses")
+		"--ntasks-per-node=1", "--cpu-bind=none", "--export=ALL", self, "sweep", "--addresses")
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true} // Ctrl-C is for bench
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return fmt.Errorf("ask the nodes for their network interfaces: srun bench addresses: %w: %s",
+		return fmt.Errorf("ask the nodes for their network interfaces: srun bench sweep: %w: %s",
 			errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
 	}
 
@@ -88,7 +99,7 @@ func addInterfaces(nodes []recipe.Node, out string) error {
 	for _, node := range nodes {
 		if node.Interfaces == nil {
 			return fmt.Errorf("ask the nodes for their network interfaces: node %s did not answer; srun bench "+
-				"addresses printed %q", node.Name, out)
+				"sweep printed %q", node.Name, out)
 		}
 	}
 	return nil
