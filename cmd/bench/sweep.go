@@ -20,12 +20,10 @@ GPUs that the job was given. 'bench job' runs it through srun on the other nodes
 of its job; it is not meant to be run by hand. On SIGUSR1 what is left is killed at once.`
 
 type sweepOptions struct {
-	cookie, baseline string
-	engine           string
-	addresses        bool
-	wait             time.Duration
-	tolerance        int64
-	killNow          bool
+	cookie, baseline, engine string
+	wait                     time.Duration
+	tolerance                int64
+	killNow, addresses       bool
 }
 
 func newSweepCommand(e env) *cobra.Command {
@@ -47,17 +45,15 @@ func newSweepCommand(e env) *cobra.Command {
 	return cmd
 }
 
-// shortestCookie keeps a cookie from meaning processes of others.
-const shortestCookie = 16
+const shortestCookie = 16 // one that is shorter might mean processes of others
 
 func runSweep(ctx context.Context, e env, o sweepOptions) error {
-	if o.addresses {
+	switch {
+	case o.addresses:
 		return cluster.PrintInterfaces(e.stdout, e.Lookup)
-	}
-	if len(o.cookie) < shortestCookie {
+	case len(o.cookie) < shortestCookie:
 		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
 	}
-
 	sweep := cleanup.NodeSweep{Cookie: o.cookie, Engine: o.engine}
 	if o.baseline != "" {
 		if err := json.Unmarshal([]byte(o.baseline), &sweep.Baseline); err != nil {
@@ -68,15 +64,12 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	sweep.Node, _ = e.Lookup("SLURMD_NODENAME")
 	asked, killNow := signal.NotifyContext(ctx, cluster.KillSignal)
 	defer killNow()
-
 	if o.killNow {
 		killNow()
 	}
-
 	sweep.KillNow = asked.Done()
 	with, free := e.OpenCleaner(ctx, cluster.GrantedTo(e.Process))
 	defer free()
-
 	with.VRAM = vram.Policy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
 }
