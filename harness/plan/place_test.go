@@ -86,8 +86,17 @@ func TestWhoRunsWhere(t *testing.T) {
 			node = *server.Node
 		}
 		if client.CPUs.String() != c.clientCPUs || !strings.Contains(why, c.why) || server.CPUs.String() != c.serverCPUs ||
-			node != c.node || !strings.Contains(problem, c.problem) || (problem == "") != (c.problem == "") {
-			t.Errorf("%s: client on %q (%s), server on %q, node %d, %q", c.name, client.CPUs, why, server.CPUs, node, problem)
+			node != c.node || !strings.Contains(problem, c.problem) ||
+			(problem == "") != (c.problem == "") {
+			t.Errorf(
+				"%s: client on %q (%s), server on %q, node %d, %q",
+				c.name,
+				client.CPUs,
+				why,
+				server.CPUs,
+				node,
+				problem,
+			)
 		}
 	}
 

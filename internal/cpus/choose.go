@@ -27,8 +27,10 @@ const (
 func (t Topology) Choose(loops int, taken Set) Choice {
 	usable := len(t.Cores)
 	if t.Limit > 0 && t.Limit < float64(len(t.Allowed)) {
-		return Choice{Why: fmt.Sprintf("no cores of its own: a control group leaves %.4g CPUs' worth of time on %d, on "+
-			"whichever they run", t.Limit, len(t.Allowed))}
+		return Choice{
+			Why: fmt.Sprintf("no cores of its own: a control group leaves %.4g CPUs' worth of time on %d, on "+
+				"whichever they run", t.Limit, len(t.Allowed)),
+		}
 	}
 	if usable < leastCores {
 		return Choice{Why: fmt.Sprintf("no cores of its own: bench may use %d, and a server needs at least %d", usable,

@@ -103,8 +103,16 @@ func TestChoose(t *testing.T) {
 		topology := Read(machine(t, c.cores), c.allowed, c.limit)
 		got := topology.Choose(c.loops, c.taken)
 		if got.Client.String() != c.client || got.Servers.String() != c.servers || !strings.Contains(got.Why, c.why) {
-			t.Errorf("%s: client %s, servers %s, %q; want %s, %s, %q", c.name, got.Client, got.Servers, got.Why, c.client,
-				c.servers, c.why)
+			t.Errorf(
+				"%s: client %s, servers %s, %q; want %s, %s, %q",
+				c.name,
+				got.Client,
+				got.Servers,
+				got.Why,
+				c.client,
+				c.servers,
+				c.why,
+			)
 		}
 	}
 }

@@ -42,7 +42,11 @@ func (p Place) pin() error {
 		mask.Set(cpu)
 	}
 	if err := unix.SchedSetaffinity(0, &mask); err != nil {
-		return fmt.Errorf("run on CPUs %s: %w: are they there, and may this process use them (taskset -p $$)?", p.CPUs, err)
+		return fmt.Errorf(
+			"run on CPUs %s: %w: are they there, and may this process use them (taskset -p $$)?",
+			p.CPUs,
+			err,
+		)
 	}
 	return nil
 }
@@ -59,7 +63,13 @@ func (p Place) prefer() error {
 		return fmt.Errorf("prefer memory of NUMA node %d: want 0 to %d", *p.Node, len(mask)*64-1)
 	}
 	mask[*p.Node/64] |= 1 << (*p.Node % 64)
-	_, _, errno := unix.Syscall(unix.SYS_SET_MEMPOLICY, preferred, uintptr(unsafe.Pointer(&mask)), uintptr(len(mask)*64))
+	_, _, errno := unix.Syscall(
+		unix.SYS_SET_MEMPOLICY,
+		preferred,
+		uintptr(unsafe.Pointer(&mask)),
+		uintptr(len(mask)*64),
+	)
+
 	if errno == unix.ENOSYS {
 		return nil // a kernel without NUMA has one node
 	}

@@ -108,7 +108,7 @@ func cores(root string, allowed Set) []Set {
 func busy(interrupts string) Set {
 	head, lines, _ := strings.Cut(interrupts, "\n")
 	var cpus Set
-	for _, name := range strings.Fields(head) {
+	for name := range strings.FieldsSeq(head) {
 		n, err := number(strings.TrimPrefix(name, "CPU"))
 		if err != nil {
 			return nil
@@ -119,7 +119,8 @@ func busy(interrupts string) Set {
 	counts, sum := make([]float64, len(cpus)), 0.0
 	for line := range strings.Lines(lines) {
 		fields := strings.Fields(line)
-		if len(fields) <= len(cpus) || !strings.HasSuffix(fields[0], ":") || !isNumber(strings.TrimSuffix(fields[0], ":")) {
+		if len(fields) <= len(cpus) || !strings.HasSuffix(fields[0], ":") ||
+			!isNumber(strings.TrimSuffix(fields[0], ":")) {
 			continue
 		}
 		for i := range cpus {

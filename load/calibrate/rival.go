@@ -128,9 +128,25 @@ func (o RivalOptions) drive(ctx context.Context, f *feederProcess, width int) (r
 // words are the command's for one number of streams.
 func (o RivalOptions) words(addr string, p pace, width int, dir string) []string {
 	host, port, _ := net.SplitHostPort(addr)
-	replace := strings.NewReplacer("{url}", "http://"+addr+p.path(), "{host}", host, "{port}", port,
-		"{streams}", strconv.Itoa(width), "{requests}", strconv.Itoa(width*o.Requests), "{tokens}", strconv.Itoa(p.tokens),
-		"{model}", "calibrate", "{dir}", dir)
+	replace := strings.NewReplacer(
+		"{url}",
+		"http://"+addr+p.path(),
+		"{host}",
+		host,
+		"{port}",
+		port,
+		"{streams}",
+		strconv.Itoa(width),
+		"{requests}",
+		strconv.Itoa(width*o.Requests),
+		"{tokens}",
+		strconv.Itoa(p.tokens),
+		"{model}",
+		"calibrate",
+		"{dir}",
+		dir,
+	)
+
 	words := make([]string, len(o.Command))
 	for i, word := range o.Command {
 		words[i] = replace.Replace(word)

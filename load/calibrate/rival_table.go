@@ -12,8 +12,11 @@ func WriteRivals(out io.Writer, rows []RivalRow) error {
 	fmt.Fprintln(out, "off: what the client says less the truth; ? what it does not say")
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "streams\tanswered\tTTFT p50 ms\toff\tTTFT p99 ms\toff\tITL p50 ms\toff\tITL p99 ms\toff\tE2EL p50 ms\toff\t"+
-		"tok/s\toff %\t")
+	fmt.Fprintln(
+		w,
+		"streams\tanswered\tTTFT p50 ms\toff\tTTFT p99 ms\toff\tITL p50 ms\toff\tITL p99 ms\toff\tE2EL p50 ms\toff\t"+
+			"tok/s\toff %\t",
+	)
 	for _, r := range rows {
 		t, s := r.Truth, r.Said
 		rate := 0.0

@@ -132,7 +132,10 @@ func TestMeasureRival(t *testing.T) {
 func TestTruth(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	got := truthOf([]*served{
-		{arrived: 10 * ms, writes: []int64{110 * ms, 130 * ms, 160 * ms}}, {arrived: 20 * ms, writes: []int64{140 * ms}},
+		{
+			arrived: 10 * ms,
+			writes:  []int64{110 * ms, 130 * ms, 160 * ms},
+		}, {arrived: 20 * ms, writes: []int64{140 * ms}},
 		{arrived: 5 * ms},
 	})
 	want := Truth{
@@ -257,8 +260,14 @@ func TestBoundAgainstTheTruth(t *testing.T) {
 			t.Logf("%s: %s %.3f ms, truth %.3f ms, client at most %.3f ms", transport, c.name, 1e3*c.said, 1e3*c.true,
 				1e3*c.bound)
 			if math.Abs(c.said-c.true) > c.bound+transit {
-				t.Errorf("%s: %s is %v s, the truth %v s: farther off than the bound of %v s", transport, c.name, c.said,
-					c.true, c.bound)
+				t.Errorf(
+					"%s: %s is %v s, the truth %v s: farther off than the bound of %v s",
+					transport,
+					c.name,
+					c.said,
+					c.true,
+					c.bound,
+				)
 			}
 		}
 	}

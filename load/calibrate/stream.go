@@ -188,10 +188,14 @@ func (s *stream) ending() []byte {
 		if s.chat {
 			choice = `"delta":{}`
 		}
-		last := fmt.Sprintf(`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,"model":"calibrate","choices":[{"index":0,`+
-			`%s,"finish_reason":"length"}]}`+"\n\n"+`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,`+
-			`"model":"calibrate","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n",
-			choice, s.pace.tokens, s.pace.tokens+8)
+		last := fmt.Sprintf(
+			`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,"model":"calibrate","choices":[{"index":0,`+
+				`%s,"finish_reason":"length"}]}`+"\n\n"+`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,`+
+				`"model":"calibrate","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n",
+			choice,
+			s.pace.tokens,
+			s.pace.tokens+8,
+		)
 		s.out = fmt.Appendf(s.out, "%x\r\n%s\r\n", len(last), last)
 	}
 	return append(s.out, answerEnd...)

@@ -57,6 +57,7 @@ func truthOf(all []*served) Truth {
 			itl = append(itl, seconds(s.writes[i]-s.writes[i-1]))
 		}
 	}
+
 	t.DurationS = seconds(last - first)
 	t.TTFT, t.ITL, t.E2EL = spreadOf(ttft), spreadOf(itl), spreadOf(e2el)
 	return t
@@ -83,9 +84,16 @@ func arrival(control []byte, now int64) int64 {
 	if err != nil {
 		return now
 	}
+
 	for _, m := range messages {
 		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS_NEW && len(m.Data) >= 16 {
-			wall := int64(binary.NativeEndian.Uint64(m.Data))*int64(time.Second) + int64(binary.NativeEndian.Uint64(m.Data[8:]))
+			wall := int64(
+				binary.NativeEndian.Uint64(m.Data),
+			)*int64(
+				time.Second,
+			) + int64(
+				binary.NativeEndian.Uint64(m.Data[8:]),
+			)
 			if ago := time.Now().UnixNano() - wall; ago > 0 && ago < int64(time.Minute) {
 				return now - ago
 			}
@@ -109,6 +117,7 @@ func (f *feeder) reply(target string) (body string, ok bool) {
 		}
 		text, err := json.Marshal(truthOf(f.served[max(len(f.served)-n, 0):]))
 		return string(text), err == nil
+
 	case strings.HasPrefix(target, beginPath):
 		p, err := parsePace(strings.TrimPrefix(target, beginPath))
 		if err != nil {
@@ -130,5 +139,9 @@ const (
 
 // plainAnswer is a whole answer that is not a stream.
 func plainAnswer(body string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Sprintf(
+		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		len(body),
+		body,
+	)
 }

@@ -21,8 +21,12 @@ func TestClient(t *testing.T) {
 	if diff := cmp.Diff(want, sc.Client); diff != "" || !sc.Client.Elsewhere() {
 		t.Errorf("client: differs (-want +got):\n%s", diff)
 	}
-	placed, err := parse.Source("s.yaml", []byte(strings.Replace(head, "model: m", "model: m, cpus: 5, numa: 1, nice: -3", 1)+
-		"client: {cpus: \"7, 2-3\", priority: high}\n"), parse.Options{})
+	placed, err := parse.Source(
+		"s.yaml",
+		[]byte(strings.Replace(head, "model: m", "model: m, cpus: 5, numa: 1, nice: -3", 1)+
+			"client: {cpus: \"7, 2-3\", priority: high}\n"),
+		parse.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

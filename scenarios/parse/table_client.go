@@ -19,14 +19,15 @@ func clientField() schema.Field[scenarios.Scenario] {
 
 func clientBlock() schema.Block[scenarios.Client] {
 	return schema.Block[scenarios.Client]{
-		Name: "under client:", Doc: "A client on the server's own machine takes cores from it: cpus gives it some of its own. " +
+		Name: "under client:", Doc: "A client on the server's own machine takes cores from it: cpus gives it some. " +
 			"On each of the hosts, if " +
 			"any, bench load-agent is started for the time of the run; servers must listen on an " +
 			"address that the hosts can reach.",
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",
 		Fields: []schema.Field[scenarios.Client]{
 			schema.FreeKey("hosts", "Names that ssh knows, or srun:NODE within a Slurm allocation. Several share the "+
-				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).DefaultNote("none; the client runs in bench itself"),
+				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).
+				DefaultNote("none; the client runs in bench itself"),
 			schema.TextKey("bench", "Path of bench on the hosts, of the same version.",
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
 			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.",
