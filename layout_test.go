@@ -43,8 +43,11 @@ var rules = map[string]rule{
 		ours:  []string{"scenarios", "scenarios/schema", "internal/secrets"},
 		never: append([]string{"os"}, noSystem...),
 	},
-	"scenarios/simulate": {ours: []string{"scenarios", "launchers/engines", "load/dialect"}, never: append([]string{"os"},
-		noSystem...)},
+	"scenarios/simulate": {
+		ours: []string{"scenarios", "launchers/engines", "load/dialect"},
+		never: append([]string{"os"},
+			noSystem...),
+	},
 	"scenarios/parse/keys": {ours: []string{"launchers/container", "scenarios", "scenarios/schema"}, never: noSystem},
 	"scenarios/parse": {ours: []string{
 		"scenarios/parse/keys", "internal/cpus",
@@ -150,7 +153,8 @@ var rules = map[string]rule{
 		"internal/text",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"launchers/recipe": {
-		ours: []string{"internal/cpus",
+		ours: []string{
+			"internal/cpus",
 			"results", "launchers/process", "launchers/container",
 			"internal/secrets", "launchers/vram", "internal/secrets",
 		},
@@ -197,7 +201,8 @@ var rules = map[string]rule{
 		ours:  []string{"internal/inside", "internal/proc", "results", "results/store"},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
-	"harness/plan": {ours: []string{"internal/cpus",
+	"harness/plan": {ours: []string{
+		"internal/cpus",
 		"scenarios", "dataset", "launchers", "launchers/engines", "load/dialect",
 		"launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics",
 		"metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu",
@@ -207,7 +212,8 @@ var rules = map[string]rule{
 		ours: []string{
 			"internal/awake", "internal/text", "launchers/endpoint",
 			"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers",
-			"launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics", "metrics/catalog",
+			"launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics",
+			"metrics/catalog",
 			"metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device",
 			"launchers/ports", "harness/status", "harness/step", "harness/telemetry", "results/store", "harness/life",
 		},
@@ -255,7 +261,8 @@ var rules = map[string]rule{
 	"harness/slurm":  {never: noCLI},
 	"harness/doctor": {ours: []string{"internal/cpus", "gpu", "results"}, never: noCLI},
 	"harness/machine": {
-		ours: []string{"internal/cpus",
+		ours: []string{
+			"internal/cpus",
 			"gpu", "gpu/device", "harness/hooks", "harness/plan",
 			"harness/state", "harness/telemetry", "launchers/cleanup", "launchers/recipe", "results", "scenarios",
 		},
@@ -278,9 +285,11 @@ var rules = map[string]rule{
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
 	"harness/doctor/look": {
-		ours: []string{"internal/cpus",
+		ours: []string{
+			"internal/cpus",
 			"launchers/container", "gpu", "harness/doctor", "harness/hooks",
-			"harness/machine", "harness/plan", "harness/step", "internal/text", "launchers/engines", "launchers/ports", "launchers/process",
+			"harness/machine", "harness/plan", "harness/step", "internal/text", "launchers/engines", "launchers/ports",
+			"launchers/process",
 			"launchers/recipe", "load/calibrate", "scenarios", "scenarios/schema",
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
@@ -329,9 +338,12 @@ var rules = map[string]rule{
 	"internal/offer": {ours: []string{
 		"internal/text", "metrics/catalog", "metrics/versus", "results", "results/store",
 	}, never: noCLI},
-	"internal/text":          {ours: []string{"internal/secrets"}, never: pure},
-	"cmd/bench":              {ours: []string{"*"}},
-	"internal/cpus":          {ours: []string{"internal/proc"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"internal/text": {ours: []string{"internal/secrets"}, never: pure},
+	"cmd/bench":     {ours: []string{"*"}},
+	"internal/cpus": {
+		ours:  []string{"internal/proc"},
+		never: append([]string{"net/http", "os/exec"}, noCLI...),
+	},
 	"internal/executable":    {},
 	"internal/busy":          {},
 	"internal/fakeengine":    {},

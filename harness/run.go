@@ -62,7 +62,8 @@ func newRun(r *Runner) *run {
 	n := &run{
 		scenario: r.Scenario, plan: r.Plan, machine: r.Machine, folder: r.Folder, programs: r.Programs,
 		cookie: r.Cookie, resume: r.Resume, live: r.Live, control: r.Control, watch: r.Observe,
-		ledger: newLedger(r.Plan, r.Resume, figuresDecide(r.Scenario)), skipped: skippedVariants(r), launches: map[string][]results.FailureClass{},
+		ledger: newLedger(r.Plan, r.Resume, figuresDecide(r.Scenario)), skipped: skippedVariants(r),
+		launches: map[string][]results.FailureClass{},
 	}
 
 	n.decider = &decider{scenario: r.Scenario, ledger: n.ledger}

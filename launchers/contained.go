@@ -123,7 +123,9 @@ func Companions(kind engines.Kind, spec recipe.Spec) ([]recipe.Companion, error)
 		return nil, fmt.Errorf("container: network: %s: the nodes of a server reach each other in the machines' own "+
 			"network: leave the key out", spec.Container.Network)
 	}
-	return engines.CompanionsOf(kind, inside(kind, spec), func(rank int, command recipe.Command) (recipe.Command, error) {
+	return engines.CompanionsOf(kind, inside(kind, spec), func(rank int, command recipe.Command) (recipe.Command,
+		error,
+	) {
 		return companionContained(kind, spec, rank, command)
 	})
 }

@@ -138,10 +138,11 @@ func ShortestInterval(f *results.Figures) (seconds float64, name string) {
 func Starved(r *results.Result) *results.Warning {
 	var limited, starved *results.Warning
 	for i := range r.Warnings {
-		switch w := &r.Warnings[i]; w.Code {
-		case results.WarnClientLimit:
+		w := &r.Warnings[i]
+		if w.Code == results.WarnClientLimit {
 			limited = w
-		case results.WarnClientStarved:
+		}
+		if w.Code == results.WarnClientStarved {
 			starved = w
 		}
 	}

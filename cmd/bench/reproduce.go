@@ -82,7 +82,8 @@ func newReproduceCommand(e env) *cobra.Command {
 	complete(cmd, "steps", offer.Steps)
 	f.BoolVar(&o.checkOnly, "check-only", false, "only compare this machine with the original one")
 	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps fail")
-	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if a figure is undecided or cannot be compared")
+	f.BoolVar(&o.uncertain, "fail-if-uncertain", false,
+		"exit code 4 also if a figure is undecided or cannot be compared")
 	return cmd
 }
 

@@ -141,7 +141,9 @@ func meetPeers(ctx context.Context, spec recipe.Spec, before []recipe.Peer, take
 		return spec, nil
 	}
 
-	spec.Peers = slices.DeleteFunc(slices.Clone(before), func(p recipe.Peer) bool { return p.Component == spec.Component })
+	spec.Peers = slices.DeleteFunc(slices.Clone(before), func(p recipe.Peer) bool {
+		return p.Component == spec.Component
+	})
 	avoid := slices.Clone(taken)
 	for _, p := range before {
 		avoid = append(avoid, p.SideChannel)

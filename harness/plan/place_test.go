@@ -52,28 +52,58 @@ func TestWhoRunsWhere(t *testing.T) {
 		{"nothing asked for", scenarios.Client{}, scenarios.Server{}, nil, "", "", "", -1, ""},
 		{"auto", scenarios.Client{CPUs: "auto"}, scenarios.Server{}, nil, "7", "1 of 8 cores", "0-6", -1, ""},
 		{
-			"servers with CPUs of their own", scenarios.Client{CPUs: "auto"}, scenarios.Server{CPUs: "6-7"}, nil, "5",
+			"servers with CPUs of their own",
+			scenarios.Client{CPUs: "auto"},
+			scenarios.Server{CPUs: "6-7"},
+			nil, "5",
 			"1 of 8 cores", "6-7", -1, "",
 		},
 		{"a list", scenarios.Client{CPUs: "2-3"}, scenarios.Server{}, nil, "2-3", "as the scenario says", "", -1, ""},
-		{"elsewhere", scenarios.Client{CPUs: "auto", Hosts: []string{"c1"}}, scenarios.Server{}, nil, "", "", "", -1, ""},
+		{
+			"elsewhere",
+			scenarios.Client{CPUs: "auto", Hosts: []string{"c1"}},
+			scenarios.Server{},
+			nil, "",
+			"", "", -1, "",
+		},
 		{"the node of a GPU", scenarios.Client{}, scenarios.Server{NUMA: "auto"}, []int{1}, "", "", "4-7", 1, ""},
 		{
-			"beside a client", scenarios.Client{CPUs: "auto"}, scenarios.Server{NUMA: "auto"}, []int{1}, "7", "1 of 8",
+			"beside a client",
+			scenarios.Client{CPUs: "auto"},
+			scenarios.Server{NUMA: "auto"},
+			[]int{1},
+			"7", "1 of 8",
 			"4-6", 1, "",
 		},
 		{"a node by number", scenarios.Client{}, scenarios.Server{NUMA: "0"}, nil, "", "", "0-3", 0, ""},
-		{"no such node", scenarios.Client{}, scenarios.Server{NUMA: "5"}, nil, "", "", "", -1, "this machine has no node 5"},
 		{
-			"GPUs of two nodes", scenarios.Client{}, scenarios.Server{NUMA: "auto"}, []int{0, 1}, "", "", "", -1,
+			"no such node",
+			scenarios.Client{},
+			scenarios.Server{NUMA: "5"},
+			nil, "", "", "", -1,
+			"this machine has no node 5",
+		},
+		{
+			"GPUs of two nodes",
+			scenarios.Client{},
+			scenarios.Server{NUMA: "auto"},
+			[]int{0, 1},
+			"", "", "", -1,
 			"on several NUMA nodes",
 		},
 		{
-			"a GPU of no node", scenarios.Client{}, scenarios.Server{NUMA: "auto"}, []int{2}, "", "", "", -1,
+			"a GPU of no node",
+			scenarios.Client{},
+			scenarios.Server{NUMA: "auto"},
+			[]int{2},
+			"", "", "", -1,
 			"is not known",
 		},
 		{
-			"CPUs of another node", scenarios.Client{}, scenarios.Server{NUMA: "1", CPUs: "0-1"}, nil, "", "", "", 1,
+			"CPUs of another node",
+			scenarios.Client{},
+			scenarios.Server{NUMA: "1", CPUs: "0-1"},
+			nil, "", "", "", 1,
 			"none of the CPUs that the server may use is on node 1, which has 4-7",
 		},
 	} {
@@ -85,7 +115,8 @@ func TestWhoRunsWhere(t *testing.T) {
 		if server.Node != nil {
 			node = *server.Node
 		}
-		if client.CPUs.String() != c.clientCPUs || !strings.Contains(why, c.why) || server.CPUs.String() != c.serverCPUs ||
+		if client.CPUs.String() != c.clientCPUs || !strings.Contains(why, c.why) ||
+			server.CPUs.String() != c.serverCPUs ||
 			node != c.node || !strings.Contains(problem, c.problem) ||
 			(problem == "") != (c.problem == "") {
 			t.Errorf(

@@ -93,7 +93,10 @@ func TestPlanOnInterface(t *testing.T) {
 		{Name: "n7", Address: "10.0.0.7", Interfaces: map[string][]string{
 			"eth0": {"10.0.0.7"}, "hsn0": {"fd00::7", "192.168.1.7"},
 		}},
-		{Name: "n8", Address: "10.0.0.8", Interfaces: map[string][]string{"eth0": {"10.0.0.8"}, "hsn1": {"192.168.1.8"}}},
+		{Name: "n8", Address: "10.0.0.8", Interfaces: map[string][]string{
+			"eth0": {"10.0.0.8"},
+			"hsn1": {"192.168.1.8"},
+		}},
 	}
 	for _, test := range []struct{ set, address, problem string }{
 		{"", "10.0.0.7", ""},
@@ -117,7 +120,8 @@ func TestPlanOnInterface(t *testing.T) {
 		server := made.Lives[0].Servers[0]
 		if !strings.Contains(server.Beside[0].CommandLine(), "--master-addr "+test.address+" ") ||
 			server.Env["VLLM_HOST_IP"] != test.address {
-			t.Errorf("%q: server %q beside %q, want the address %s", test.set, server.Env, server.Beside[0].CommandLine(),
+			t.Errorf("%q: server %q beside %q, want the address %s", test.set, server.Env,
+				server.Beside[0].CommandLine(),
 				test.address)
 		}
 		if got := strings.Join(made.Problems, "; "); !strings.Contains(got, test.problem) ||

@@ -122,10 +122,12 @@ func TestPreflight(t *testing.T) {
 		{
 			"few slots by the recipe alone",
 			[]results.Server{server("vllm", 512, 0, "vllm", "serve", "m", "--max-num-seqs", "4")},
-			even(8, 100, 100), 8, []string{
+			even(8, 100, 100), 8,
+			[]string{
 				"few-slots: 8 requests at once are sent to a server that works on 4: the others wait in its queue, and " +
 					"their time to the first token is that wait",
-			}, "",
+			},
+			"",
 		},
 		{
 			"slots of two engines",
@@ -135,10 +137,12 @@ func TestPreflight(t *testing.T) {
 		{
 			"few slots of two engines",
 			[]results.Server{server("vllm", 512, 0, "vllm", "serve", "m", "--max_num_seqs", "3", "-dp", "2")},
-			even(8, 100, 100), 8, []string{
+			even(8, 100, 100), 8,
+			[]string{
 				"few-slots: 8 requests at once are sent to a server that works on 6: the others wait in its queue, and " +
 					"their time to the first token is that wait",
-			}, "",
+			},
+			"",
 		},
 		{"of two servers", twice(server("llamacpp", 512, 8)), even(16, 100, 100), 16, nil, ""},
 		{"all at once", []results.Server{server("llamacpp", 512, 8)}, even(9, 100, 100), 0, []string{

@@ -39,7 +39,10 @@ func TestFileImage(t *testing.T) {
 	if id(first) == "" || id(first) != id(same) {
 		t.Errorf("ids of one image at two places: %q, %q", id(first), id(same))
 	}
-	for _, other := range []string{write("c.sif", "SIF_MAGIC 2 content"), write("d.sif", "SIF_MAGIC 1 content and more")} {
+	for _, other := range []string{
+		write("c.sif", "SIF_MAGIC 2 content"),
+		write("d.sif", "SIF_MAGIC 1 content and more"),
+	} {
 		if id(other) == id(first) || id(other) == "" {
 			t.Errorf("id of %s = %q, that of another image", other, id(other))
 		}

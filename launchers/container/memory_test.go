@@ -25,7 +25,8 @@ func TestMonitorDir(t *testing.T) {
 
 	var cli CLI
 	if err := cli.enterMonitorDir(dir); err != nil || cli.dir != dir || killNoted(dir) {
-		t.Errorf("enterMonitorDir() = %v in %q, noted %t; want %q and an old note gone", err, cli.dir, killNoted(dir), dir)
+		t.Errorf("enterMonitorDir() = %v in %q, noted %t; want %q and an old note gone", err, cli.dir,
+			killNoted(dir), dir)
 	}
 	if err := os.WriteFile(note, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,8 @@ func asksForEach(word string, peers []recipe.Peer) (component string, each bool,
 		single := slices.ContainsFunc(peerFields(), func(f peerField) bool { return f.name == m[2] })
 		switch {
 		case len(peersOf(m[1], peers)) == 0:
-			return "", false, fmt.Errorf("command: %s in %q: there is no component %q before this one", m[0], word, m[1])
+			return "", false, fmt.Errorf("command: %s in %q: there is no component %q before this one",
+				m[0], word, m[1])
 		case single && each && component != m[1]:
 			return "", false, fmt.Errorf("command: %q names servers of %s and of %s: write a word for each", word,
 				component, m[1])

@@ -258,7 +258,8 @@ func TestOverNodesRefuses(t *testing.T) {
 		{
 			"two ways to balance", VllmKind(),
 			recipe.Spec{Args: []recipe.Arg{
-				{Name: "dp", Value: number("2")}, {Name: "dpe", Value: true},
+				{Name: "dp", Value: number("2")},
+				{Name: "dpe", Value: true},
 				{Name: "data-parallel-hybrid-lb", Value: true},
 			}},
 			"exclude each other",

@@ -44,7 +44,7 @@ func LookPath(name, dir string, env []string) (string, error) {
 		}
 	}
 
-	if search != os.Getenv("PATH") { // the user knows that one
+	if search != os.Getenv("PATH") { //nolint:forbidigo // only compared: the user knows that one
 		return "", fmt.Errorf("%q is not in PATH, which is %q for it: %w", name, search, ErrNotFound)
 	}
 

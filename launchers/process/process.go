@@ -160,7 +160,8 @@ func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, er
 		cmd: &exec.Cmd{
 			Path: program, Args: c.Argv, Env: env, Dir: c.Dir, Stdout: log, Stderr: log, SysProcAttr: attributes,
 		},
-		place: c.Place, done: make(chan struct{}), killNow: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
+		place: c.Place, done: make(chan struct{}), killNow: make(chan struct{}), gone: make(chan struct{}),
+		orphanGrace: c.OrphanGrace,
 	}
 
 	if c.Stdin != nil {

@@ -8,7 +8,8 @@ import (
 
 func testParser(llamaCpp bool) *parser {
 	return &parser{
-		tok: simengine.NewTokenizer(), llamaCpp: llamaCpp, blind: llamaCpp, model: []string{"m"}, maxLen: 512, vocab: 1000,
+		tok: simengine.NewTokenizer(), llamaCpp: llamaCpp, blind: llamaCpp, model: []string{"m"},
+		maxLen: 512, vocab: 1000,
 	}
 }
 

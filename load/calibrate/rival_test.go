@@ -72,10 +72,14 @@ func playClient(url string, streams int) error {
 		label string
 		value float64
 	}{
-		{"Successful requests:", float64(len(ttft))}, {"Benchmark duration (s):", took},
-		{"Total generated tokens:", float64(tokens)}, {"Output token throughput (tok/s):", float64(tokens) / took},
-		{"Median TTFT (ms):", 1e3 * quantile(ttft, 0.5)}, {"P99 TTFT (ms):", 1e3 * quantile(ttft, 0.99)},
-		{"Median ITL (ms):", 1e3 * quantile(itl, 0.5)}, {"P99 ITL (ms):", 1e3 * quantile(itl, 0.99)},
+		{"Successful requests:", float64(len(ttft))},
+		{"Benchmark duration (s):", took},
+		{"Total generated tokens:", float64(tokens)},
+		{"Output token throughput (tok/s):", float64(tokens) / took},
+		{"Median TTFT (ms):", 1e3 * quantile(ttft, 0.5)},
+		{"P99 TTFT (ms):", 1e3 * quantile(ttft, 0.99)},
+		{"Median ITL (ms):", 1e3 * quantile(itl, 0.5)},
+		{"P99 ITL (ms):", 1e3 * quantile(itl, 0.99)},
 	} {
 		fmt.Printf("%-40s %-10.2f\n", line.label, line.value)
 	}
@@ -135,7 +139,8 @@ func TestTruth(t *testing.T) {
 		{
 			arrived: 10 * ms,
 			writes:  []int64{110 * ms, 130 * ms, 160 * ms},
-		}, {arrived: 20 * ms, writes: []int64{140 * ms}},
+		},
+		{arrived: 20 * ms, writes: []int64{140 * ms}},
 		{arrived: 5 * ms},
 	})
 	want := Truth{

@@ -189,9 +189,10 @@ func (s *stream) ending() []byte {
 			choice = `"delta":{}`
 		}
 		last := fmt.Sprintf(
-			`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,"model":"calibrate","choices":[{"index":0,`+
-				`%s,"finish_reason":"length"}]}`+"\n\n"+`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,`+
-				`"model":"calibrate","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n",
+			`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,"model":"calibrate","choices":[`+
+				`{"index":0,%s,"finish_reason":"length"}]}`+"\n\n"+
+				`data: {"id":"cmpl-7e8a9d6b","object":"chunk","created":1795815459,"model":"calibrate","choices":[],`+
+				`"usage":{"prompt_tokens":8,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n",
 			choice,
 			s.pace.tokens,
 			s.pace.tokens+8,

@@ -69,7 +69,8 @@ func passFigures() []Figure { //nolint:funlen // a table
 			At:       func(f *results.Figures) **float64 { return &f.TotalTokenThroughput },
 			Compared: true, Condition: true, Column: Heading{"total", "tok/s"},
 			Aliases: []string{
-				"total token throughput", "total throughput", "total throughput tokens per s", "total tok s", "total tokens s",
+				"total token throughput", "total throughput", "total throughput tokens per s", "total tok s",
+				"total tokens s",
 			},
 		},
 		{

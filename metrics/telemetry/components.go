@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/benchrig/bench/results"
@@ -35,9 +36,7 @@ func addServer(c *results.ComponentFigures, s results.Server) {
 	c.GPUs = append(c.GPUs, s.GPUs...)
 	if c.Servers == 1 {
 		c.Counters = map[string]float64{}
-		for name, value := range s.Counters {
-			c.Counters[name] = value
-		}
+		maps.Copy(c.Counters, s.Counters)
 		return
 	}
 	for name := range c.Counters {

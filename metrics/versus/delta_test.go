@@ -31,7 +31,9 @@ func TestImageChange(t *testing.T) {
 		},
 		{"one not known", server(a, "", "1"), results.Server{Container: &results.ContainerInfo{}}, nil},
 		{
-			"an image file", results.Server{Image: &results.ImageInfo{ID: a}}, results.Server{Image: &results.ImageInfo{ID: b}},
+			"an image file",
+			results.Server{Image: &results.ImageInfo{ID: a}},
+			results.Server{Image: &results.ImageInfo{ID: b}},
 			[]Change{{"image", "aaaaaaaaaaaa", "bbbbbbbbbbbb"}},
 		},
 		{"no container", server(a, "", "1"), results.Server{}, nil},

@@ -172,7 +172,8 @@ func printComponents(p *table.Printer, all []results.ComponentFigures) {
 	for _, c := range all {
 		about := []string{text.Count(c.Servers, "server")}
 		for _, counter := range []struct{ name, words string }{
-			{"requests_total", "requests"}, {"input_tokens_total", "input tokens"},
+			{"requests_total", "requests"},
+			{"input_tokens_total", "input tokens"},
 			{"output_tokens_total", "output tokens"},
 		} {
 			if n, known := c.Counters[counter.name]; known {

@@ -43,8 +43,11 @@ func nights() []versus.Side {
 			rate := n.rate + float64(repeat)
 			run.Steps = append(run.Steps, results.Step{State: results.StepDone, Result: &results.Result{
 				Verdict: n.verdict, Figures: &results.Figures{OutputThroughput: &rate},
-				Step:    results.StepRef{ID: fmt.Sprintf("s%d", repeat), Variant: "tp8", Point: "c8", Repeat: repeat},
-				Servers: []results.Server{{Life: fmt.Sprintf("%d-%d", i, repeat), Launcher: "vllm", Version: n.version}},
+				Step: results.StepRef{ID: fmt.Sprintf("s%d", repeat), Variant: "tp8", Point: "c8", Repeat: repeat},
+				Servers: []results.Server{{
+					Life: fmt.Sprintf("%d-%d", i, repeat), Launcher: "vllm",
+					Version: n.version,
+				}},
 			}})
 		}
 		sides = append(sides, versus.Side{Name: run.Manifest.Run, Run: run})

@@ -142,11 +142,6 @@ func (m *moments) field(name string, s *scan) bool {
 		return s.numberOrNull(&r.SentS, &m.sent)
 	case "header_s":
 		return s.numberOrNull(&r.HeaderS, &m.header)
-	case "written_s":
-		var unused float64
-		return s.null() || s.number(&unused)
-	case "chunk_late_s":
-		return m.skipNumbers(s)
 	case "done_s":
 		return s.numberOrNull(&r.DoneS, &m.done)
 	case "chunk_s":
@@ -168,6 +163,19 @@ func (m *moments) field(name string, s *scan) bool {
 		return s.integerOrNull(&r.OutputTokens, &m.counts[2])
 	case "cached_tokens":
 		return s.integerOrNull(&r.CachedTokens, &m.counts[3])
+	}
+
+	return m.skip(name, s)
+}
+
+// skip passes over a field that is not for us.
+func (m *moments) skip(name string, s *scan) bool {
+	switch name {
+	case "written_s":
+		var unused float64
+		return s.null() || s.number(&unused)
+	case "chunk_late_s":
+		return m.skipNumbers(s)
 	case "request_id", "finish_reason", "output_tokens_source", "text", "content", "text_sha256":
 		_, ok := s.plainString()
 		return ok
@@ -175,8 +183,7 @@ func (m *moments) field(name string, s *scan) bool {
 		n := 0
 		return s.null() || s.integer(&n)
 	}
-
-	return s.null() // a failure, say, is not for us
+	return s.null() // a failure, say
 }
 
 func (m *moments) readChunks(s *scan) bool {

@@ -87,8 +87,9 @@ func spansNodes(launcher string) bool {
 // checkNodes reports what cannot be combined with a server over several nodes.
 func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.Scenario) {
 	if strings.ContainsAny(sv.Interface, " \t,=") {
-		p.errs.Add(n.KeyAt("interface"), "interface is %q, expected the name of a network interface, such as hsn0, or a "+
-			"network, such as 10.1.0.0/16", sv.Interface)
+		p.errs.Add(n.KeyAt("interface"),
+			"interface is %q, expected the name of a network interface, such as hsn0, or a "+
+				"network, such as 10.1.0.0/16", sv.Interface)
 	}
 	if sv.Nodes < 2 {
 		return

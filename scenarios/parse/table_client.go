@@ -34,9 +34,11 @@ func clientBlock() schema.Block[scenarios.Client] {
 				func(c *scenarios.Client) *bool { return &c.Copy }).Or("false"),
 			schema.TextKey("reach", "Name or address under which the hosts reach this machine.",
 				func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this machine"),
-			schema.CPUsKey("cpus", "CPUs of the threads that read answers, such as 6-7, or auto: whole cores away from "+
-				"interrupts, which servers without cpus: leave to them. auto needs four cores; plan and doctor show "+
-				"the choice.", []string{scenarios.AutoCPUs},
+			schema.CPUsKey("cpus",
+				"CPUs of the threads that read answers, such as 6-7, or auto: whole cores away from "+
+					"interrupts, which servers without cpus: leave to them. auto needs four cores; plan and doctor "+
+					"show "+
+					"the choice.", []string{scenarios.AutoCPUs},
 				func(c *scenarios.Client) *string { return &c.CPUs }).DefaultNote("any"),
 			schema.EnumKey("priority", "high prefers the threads that read to other programs, where that is permitted "+
 				"(CAP_SYS_NICE, or ulimit -e); results say where it is not.",
@@ -70,7 +72,8 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 		for _, key := range keys {
 			if n.Get(key) != nil {
 				p.errs.Add(n.At(key), "%s is for a client on %s", key, map[bool]string{
-					true: "this machine: it cannot be combined with hosts", false: "other hosts: name them in client.hosts",
+					true:  "this machine: it cannot be combined with hosts",
+					false: "other hosts: name them in client.hosts",
 				}[s.Client.Elsewhere()])
 			}
 		}

@@ -70,7 +70,8 @@ deadlines: {step: 30m, run: 12h}
 				[]scenarios.OnFailure{scenarios.Continue, scenarios.SkipVariant, scenarios.StopRun},
 				func(s *scenarios.Scenario) *scenarios.OnFailure { return &s.OnFailure }).
 				Or(string(scenarios.Continue)),
-		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{keys.PriceField()}, policyFields(),
+		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{keys.PriceField()},
+			policyFields(),
 			clusterFields())...),
 	}
 }

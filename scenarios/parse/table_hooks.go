@@ -76,8 +76,9 @@ func hookBlock() schema.Block[scenarios.Hook] {
 				func(h *scenarios.Hook) *scenarios.Check { return &h.Check }),
 			schema.FreeKey("timeout", "After it the command and whatever it started are killed.",
 				schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
-			schema.ArgvKey("undo", "argv that puts back what the command changed, once the level has ended: also after a "+
-				"failure, Ctrl-C or a crash. In before: only.",
+			schema.ArgvKey("undo",
+				"argv that puts back what the command changed, once the level has ended: also after a "+
+					"failure, Ctrl-C or a crash. In before: only.",
 				func(h *scenarios.Hook) *[]string { return &h.Undo }),
 			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.",
 				schema.EnumOf(refuseWord, warnWord),

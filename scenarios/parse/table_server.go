@@ -110,8 +110,9 @@ func placeFields() []schema.Field[scenarios.Server] {
 		schema.CPUsKey("cpus", "CPUs that the server may use, such as 0-5,8-13.", nil,
 			func(s *scenarios.Server) *string { return &s.CPUs }).
 			DefaultNote("any; with client.cpus: auto, those that the client leaves"),
-		schema.NodeKey("numa", "NUMA node on whose CPUs the server runs and whose memory it takes first; auto: that of "+
-			"its GPUs.", []string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
+		schema.NodeKey("numa",
+			"NUMA node on whose CPUs the server runs and whose memory it takes first; auto: that of "+
+				"its GPUs.", []string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
 			DefaultNote("any"),
 		schema.NiceKey("nice", "Nice value of the server's processes; below 0 it takes CAP_SYS_NICE, or ulimit -e.",
 			func(s *scenarios.Server) *int { return &s.Nice }).DefaultNote("0"),
