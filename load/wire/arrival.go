@@ -54,13 +54,19 @@ func (k *watchkeeping) waited(began, woke time.Time) {
 	k.looked = k.floor
 }
 
-// begin notes that the socket was empty, or its request not sent, at that moment.
+// beginArrivals notes that the socket was empty, or its request not sent, at that
+// moment. The loop may be told of the socket already.
 func (c *socketConn) beginArrivals(at time.Time) {
+	if c.loop != nil {
+		c.loop.mu.Lock()
+		defer c.loop.mu.Unlock()
+	}
 	c.emptied, c.since, c.drained = at, at, true
 	c.gap, c.due, c.lastAt, c.cuts = 0, at, 0, cuts{sizes: c.cuts.sizes[:0]}
 }
 
 // announced notes that something came on a socket that was empty, not before floor.
+// The loop's lock is held.
 func (c *socketConn) announced(floor time.Time) {
 	if c.drained {
 		c.drained = false

@@ -38,6 +38,7 @@ type socketConn struct {
 	failed   error // ends all reading
 	canceled atomic.Bool
 
+	// of the loop once there is work, before that under its lock
 	emptied time.Time // when nothing was left to read
 	since   time.Time // nothing of the latest read arrived before
 	drained bool      // nothing came since emptied, as far as the loop was told
