@@ -72,6 +72,7 @@ func TestChooseTransport(t *testing.T) {
 // reading, whose distance is the lag.
 func TestKernelStamps(t *testing.T) {
 	loadtest.OnSockets(t)
+	loadtest.WithStamps(t)
 	const tokens = 50
 	var wrote [tokens]atomic.Int64 // wall time
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {

@@ -113,6 +113,7 @@ func (k *keeper) Step() bool {
 // does between two of its reads.
 func TestHTTPSIsStamped(t *testing.T) {
 	loadtest.OnSockets(t)
+	loadtest.WithStamps(t)
 	const pieces = 4
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
