@@ -55,7 +55,7 @@ func (k *watchkeeping) waited(began, woke time.Time) {
 }
 
 // beginArrivals notes that the socket was empty, or its request not sent, at that
-// moment. The loop may be told of the socket already.
+// moment. The loop may watch the socket already.
 func (c *socketConn) beginArrivals(at time.Time) {
 	if c.loop != nil {
 		c.loop.mu.Lock()
