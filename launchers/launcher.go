@@ -332,8 +332,7 @@ func (s *Server) privateSettings(ctx context.Context) (engines.Settings, error) 
 		return engines.Settings{}, err
 	}
 	if !contained {
-		const short = 10 // the name of a socket is limited
-		s.private = filepath.Join(os.TempDir(), cleanup.PrivatePrefix+strings.ToLower(rand.Text()[:short]))
+		s.private = socketsFolder(os.TempDir())
 	}
 
 	own := s.kind.Private(engines.Private{Folder: s.private, Port: port}, s.spec)
@@ -342,6 +341,18 @@ func (s *Server) privateSettings(ctx context.Context) (engines.Settings, error) 
 		return byHand || slices.Contains(s.spec.Inherit, name)
 	})
 	return own, nil
+}
+
+// socketsFolder is a new name for a folder of sockets below temp, or below /tmp where
+// that would be too long: the path of a socket has 107 bytes at most, and vLLM's
+// sockets have names of 36.
+func socketsFolder(temp string) string {
+	const short, most, name = 10, 107, 36
+	folder := cleanup.PrivatePrefix + strings.ToLower(rand.Text()[:short])
+	if path := filepath.Join(temp, folder); len(path)+len("/")+name <= most {
+		return path
+	}
+	return filepath.Join("/tmp", folder)
 }
 
 // makePrivate makes the folder of the server's sockets, whose name is in the
