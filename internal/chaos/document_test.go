@@ -16,7 +16,7 @@ func document() string {
 This page is made from the table of the fault suite (` + "`go test ./chaos -run TestDocs -update-docs`" +
 		`); the suite asserts every line of it.
 ` + "`make chaos`" + ` runs all of them and 50 runs that are killed and resumed, and prints what it saw; ` +
-		"`make test`" + ` takes every third row of each stage and kind, and four kills.
+		"`make test`" + ` takes every third row of each stage and kind, without those of too little memory, and four kills.
 
 Each row is a run of bench as a program of its own, in a folder of its own, of two variants: one with the fault and, after it, a sound one, both with servers in the shape of
 vLLM unless the row says otherwise. After each:

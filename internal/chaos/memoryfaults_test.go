@@ -11,7 +11,7 @@ import (
 )
 
 // groupMemory is what bench and its servers have together, in bytes: less than
-// an engine or a worker that eats, more than bench under the race detector.
+// an engine or a worker that eats, more than bench takes.
 const groupMemory = 384 << 20
 
 // outOfMemoryFaults have the kernel kill where memory runs out: a server, and never
@@ -47,6 +47,9 @@ func memoryParent() string {
 
 // memoryGroups says what keeps us from limiting the memory of a run.
 func memoryGroups() string {
+	if !whole() {
+		return "only without the race detector, under which bench takes more memory than the limit leaves it"
+	}
 	const none = "needs the right to make memory groups"
 	parent := memoryParent()
 	if parent == "" {
