@@ -65,6 +65,18 @@ func (s *Series) means(first, last int) []float64 {
 	return means
 }
 
+// BreakAt is the break before an entry, if there is one.
+func (s *Series) BreakAt(at int) (b Break, ok bool) {
+	i := slices.IndexFunc(s.Breaks, func(b Break) bool { return b.At == at })
+	if i < 0 {
+		return Break{}, false
+	}
+	return s.Breaks[i], true
+}
+
+// Changed reports whether the level of the figure changed there.
+func (b *Break) Changed() bool { return b.Verdict == compare.Better || b.Verdict == compare.Worse }
+
 // judge gives all breaks their verdicts together: of many series one breaks by
 // chance.
 func judge(all []Series, rule compare.Rule) {
@@ -83,7 +95,7 @@ func judge(all []Series, rule compare.Rule) {
 	}
 	for i := range all {
 		all[i].Breaks = slices.DeleteFunc(all[i].Breaks, func(b Break) bool {
-			return b.Searched && b.Verdict != compare.Better && b.Verdict != compare.Worse
+			return b.Searched && !b.Changed()
 		})
 	}
 }

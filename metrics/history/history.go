@@ -62,9 +62,14 @@ func Of(sides []versus.Side, w Wanted) []Series {
 		return cmp.Or(began(a.Run).Compare(began(b.Run)), cmp.Compare(a.Run.Manifest.Run, b.Run.Manifest.Run))
 	})
 
+	cells := make([][]compare.Cell, len(sides))
+	for i, side := range sides {
+		cells[i] = compare.CellsOf(side.Run.Manifest, versus.InOrder(side.Run))
+	}
+
 	var all []Series
 	for _, f := range w.Figures {
-		for _, s := range seriesOf(sides, f, w) {
+		for _, s := range seriesOf(sides, cells, f, w) {
 			if len(s.Entries) > 1 {
 				s.findBreaks(w.Rule)
 				all = append(all, s)
@@ -84,10 +89,11 @@ func began(run *results.Run) time.Time {
 	return at
 }
 
-func seriesOf(sides []versus.Side, f catalog.Figure, w Wanted) []Series {
+// seriesOf are the series of a figure; cells are those of each side.
+func seriesOf(sides []versus.Side, cells [][]compare.Cell, f catalog.Figure, w Wanted) []Series {
 	var all []Series
-	for _, side := range sides {
-		for _, cell := range compare.CellsOf(side.Run.Manifest, versus.InOrder(side.Run)) {
+	for i, side := range sides {
+		for _, cell := range cells[i] {
 			values := cell.PerLife(f.Of)
 			if len(values) == 0 || !named(w.Variants, cell.Variant) || !named(w.Points, cell.Point) || cell.Again {
 				continue

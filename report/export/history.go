@@ -51,18 +51,16 @@ func entryFields(s *history.Series, at int) []string {
 // breakFields are what changed before an entry.
 func breakFields(s *history.Series, at int) []string {
 	const fields = 9
-	for _, b := range s.Breaks {
-		switch {
-		case b.At != at:
-		case b.Never != "":
-			return append(make([]string, fields-3), "not comparable", "false", text.Clean(b.Never))
-		default:
-			return []string{
-				strconv.Itoa(b.Baseline.N), strconv.Itoa(b.Candidate.N), table.Exact(b.Delta), table.Exact(b.Low),
-				table.Exact(b.High), table.Exact(b.PHolm), string(b.Verdict), strconv.FormatBool(b.Searched),
-				versus.ChangesText(b.Recorded),
-			}
-		}
+	b, ok := s.BreakAt(at)
+	switch {
+	case !ok:
+		return make([]string, fields)
+	case b.Never != "":
+		return append(make([]string, fields-3), "not comparable", "false", text.Clean(b.Never))
 	}
-	return make([]string, fields)
+	return []string{
+		strconv.Itoa(b.Baseline.N), strconv.Itoa(b.Candidate.N), table.Exact(b.Delta), table.Exact(b.Low),
+		table.Exact(b.High), table.Exact(b.PHolm), string(b.Verdict), strconv.FormatBool(b.Searched),
+		versus.ChangesText(b.Recorded),
+	}
 }

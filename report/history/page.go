@@ -117,10 +117,6 @@ func draw(s *history.Series, id string, width float64) (template.HTML, error) {
 // isBorder reports whether the figure has another level, or another meaning, from
 // an entry on.
 func isBorder(s *history.Series, at int) bool {
-	for _, b := range s.Breaks {
-		if b.At == at && (b.Never != "" || b.Verdict == compare.Better || b.Verdict == compare.Worse) {
-			return true
-		}
-	}
-	return false
+	b, ok := s.BreakAt(at)
+	return ok && (b.Never != "" || b.Changed())
 }

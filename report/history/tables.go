@@ -46,7 +46,7 @@ func headline(all []history.Series) []string {
 	var lines []string
 	for i := range all {
 		for _, b := range all[i].Breaks {
-			if b.Verdict == compare.Better || b.Verdict == compare.Worse {
+			if b.Changed() {
 				lines = append(lines, all[i].Entries[b.At].Run+": "+title(&all[i])+" "+breakText(&b))
 			}
 		}
@@ -138,16 +138,15 @@ func halfWidth(m compare.Summary, s *history.Series) string {
 
 // changeAt is the change at an entry in a few words; "" where nothing changed.
 func changeAt(s *history.Series, at int) string {
-	for _, b := range s.Breaks {
-		switch {
-		case b.At != at:
-		case b.Never != "":
-			return "not comparable"
-		case b.Verdict == compare.CannotTell || b.Verdict == compare.NoDifference:
-			return string(b.Verdict)
-		default:
-			return versus.ChangeText(b.Delta) + " " + string(b.Verdict)
-		}
+	b, ok := s.BreakAt(at)
+	switch {
+	case !ok:
+		return ""
+	case b.Never != "":
+		return "not comparable"
+	case b.Changed():
+		return versus.ChangeText(b.Delta) + " " + string(b.Verdict)
+	default:
+		return string(b.Verdict)
 	}
-	return ""
 }
