@@ -25,6 +25,3 @@ const (
 	TransportSockets = spec.TransportSockets
 	TransportHTTP    = spec.TransportHTTP
 )
-
-// APIs lists the dialects, the most common first.
-func APIs() []dialect.API { return dialect.APIs() }

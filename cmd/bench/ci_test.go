@@ -108,17 +108,7 @@ func TestWorkflow(t *testing.T) {
 	}
 
 	top := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(top, "bench"), program, 0o755); err != nil { // it starts itself by this name
-		t.Fatal(err)
-	}
+	benchIn(t, top)
 	if err := os.WriteFile(filepath.Join(top, "gh"), []byte(ghScript), 0o755); err != nil {
 		t.Fatal(err)
 	}

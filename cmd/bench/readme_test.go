@@ -146,17 +146,7 @@ func shape(line string) string {
 // runBlock runs commands as a user types them, in a folder of their own.
 func runBlock(t *testing.T, dir, commands string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "bench"), program, 0o755); err != nil { // it starts itself by this name
-		t.Fatal(err)
-	}
+	benchIn(t, dir)
 
 	cmd := exec.CommandContext(t.Context(), "sh", "-ec", commands)
 	cmd.Dir = dir

@@ -83,8 +83,9 @@ func (p *playedGPUs) energy(t *testing.T, gpu int, r *results.Result) float64 {
 	return joules(gpu, from+r.Client.DurationS) - joules(gpu, from)
 }
 
-// runBench runs bench in a process of its own, as the tests' program.
-func runBench(t *testing.T, dir string, env []string, args ...string) {
+// benchIn puts the tests' program into a folder as bench, which starts itself by its
+// resolved name.
+func benchIn(t *testing.T, dir string) (path string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -94,10 +95,17 @@ func runBench(t *testing.T, dir string, env []string, args ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench := filepath.Join(dir, "bench") // a copy: bench starts itself by its resolved name
-	if err := executable.Write(bench, string(program)); err != nil {
+	path = filepath.Join(dir, "bench")
+	if err := executable.Write(path, string(program)); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// runBench runs bench in a process of its own, as the tests' program.
+func runBench(t *testing.T, dir string, env []string, args ...string) {
+	t.Helper()
+	bench := benchIn(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bench, args...)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios/parse"
@@ -123,7 +124,7 @@ func TestScenarioKnowsAllDatasetsAndAPIs(t *testing.T) {
 			t.Errorf("dataset %s: %s", kind, text)
 		}
 	}
-	for _, api := range load.APIs() {
+	for _, api := range dialect.APIs() {
 		if text := complaint("endpoint", api.Name); text != "" {
 			t.Errorf("endpoint %s: %s", api.Name, text)
 		}
