@@ -351,6 +351,7 @@ var rules = map[string]rule{
 	"internal/fakegpu":       {ours: []string{"internal/executable", "gpu/device", "results"}},
 	"internal/slurmtest":     {ours: []string{"internal/proc"}},
 	"internal/loadtest":      {},
+	"internal/goldentest":    {},
 	"internal/studies":       {},
 	"internal/site":          {},
 	"internal/awake":         {ours: []string{"internal/sleep"}, never: append([]string{"os"}, noSystem...)},

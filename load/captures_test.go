@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
@@ -100,17 +100,5 @@ func figure(n *int) string {
 
 func golden(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (run with -update to accept):\n%s", path, diff)
-	}
+	goldentest.Compare(t, path, got, *update)
 }

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios/parse"
 )
@@ -100,16 +99,5 @@ func compareOfficial(t *testing.T, source string, lines []string) {
 
 func compareGolden(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
-	}
+	goldentest.Compare(t, path, got, *update)
 }

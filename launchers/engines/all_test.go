@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -89,21 +90,7 @@ func writeCommand(out *strings.Builder, name, served string, size int, command r
 
 func checkGolden(t *testing.T, path, got string) {
 	t.Helper()
-	if *updateGolden {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); go test -update writes it anew:\n%s", path, diff)
-	}
+	goldentest.Compare(t, path, got, *updateGolden)
 }
 
 // Argv, env and args of a recipe must not change under the caller's hands.

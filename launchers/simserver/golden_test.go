@@ -3,14 +3,12 @@ package simserver
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
@@ -19,22 +17,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // golden compares text with testdata/name, or writes it with -update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (make it with go test ./simserver -update)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", name, diff)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name), got, *update)
 }
 
 // The bytes on the wire, in each dialect.

@@ -12,9 +12,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
@@ -105,19 +105,7 @@ func measuring(b *Board, gpus int) results.Live {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name), got, *update)
 }
 
 // fakeSource gives a view and a log.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report"
@@ -42,19 +42,7 @@ func TestPagesGolden(t *testing.T) {
 	for name, run := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			got := bare(draw(t, run))
-			path := filepath.Join("testdata", name+".html")
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", path, diff)
-			}
+			goldentest.Compare(t, filepath.Join("testdata", name+".html"), got, *update)
 		})
 	}
 }

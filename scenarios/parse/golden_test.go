@@ -5,14 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -21,19 +19,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // golden compares got with a file, or writes the file.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); -update writes it:\n%s", path, diff)
-	}
+	goldentest.Compare(t, path, got, *update)
 }
 
 // dump prints a value as indented lines, zero values left out.

@@ -2,14 +2,12 @@ package show
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/goldentest"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/parse"
@@ -70,19 +68,7 @@ func TestPlan(t *testing.T) {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name), got, *update)
 }
 
 // A client that shares its cores with the servers is known before a run, of
