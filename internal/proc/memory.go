@@ -18,7 +18,7 @@ func (fs FS) Memory(cgroups string) int64 {
 	}
 	text, _ := fs.CgroupText("self")
 	for line := range strings.Lines(text) {
-		least = min(least, groupMemory(cgroups, strings.TrimSpace(line)))
+		least = min(least, groupMemory(cgroups, line))
 	}
 
 	if least == math.MaxInt64 {
@@ -50,22 +50,17 @@ func (fs FS) machineMemory() int64 {
 // /proc/self/cgroup. In a container the path may be that of the host: then only
 // the group at the top is seen, which is the container's own.
 func groupMemory(mount, line string) int64 {
-	parts := strings.SplitN(line, ":", 3)
-	if len(parts) != 3 {
-		return math.MaxInt64
-	}
-
+	version, group := memoryGroup(line)
 	top, file := mount, "memory.max"
-	switch {
-	case parts[0] == "0":
-	case parts[1] == "memory":
-		top, file = filepath.Join(mount, "memory"), "memory.limit_in_bytes"
-	default:
+	switch version {
+	case 0:
 		return math.MaxInt64
+	case 1:
+		top, file = filepath.Join(mount, "memory"), "memory.limit_in_bytes"
 	}
 
 	least := int64(math.MaxInt64)
-	for path := filepath.Clean("/" + parts[2]); ; path = filepath.Dir(path) {
+	for path := filepath.Clean("/" + group); ; path = filepath.Dir(path) {
 		text, err := os.ReadFile(filepath.Join(top, path, file))
 		limit, bad := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 		if err == nil && bad == nil && limit > 0 {
@@ -75,4 +70,19 @@ func groupMemory(mount, line string) int64 {
 			return least
 		}
 	}
+}
+
+// memoryGroup is the path of a control group that may bound memory, by a line of
+// /proc/PID/cgroup, and the version of its hierarchy; 0: the line is of another.
+func memoryGroup(line string) (version int, path string) {
+	parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+	switch {
+	case len(parts) != 3:
+		return 0, ""
+	case parts[0] == "0":
+		return 2, parts[2]
+	case parts[1] == "memory":
+		return 1, parts[2]
+	}
+	return 0, ""
 }

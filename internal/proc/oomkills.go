@@ -25,13 +25,11 @@ func (fs FS) OOMCounter(pid int, cgroups string) OOMCounter {
 
 	unified := ""
 	for line := range strings.Lines(text) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		switch {
-		case len(parts) != 3:
-		case parts[0] == "0":
-			unified = parts[2]
-		case parts[1] == "memory": // version 1, which has the controller then
-			return existing(filepath.Join(cgroups, "memory", filepath.Clean("/"+parts[2]), "memory.oom_control"))
+		switch version, path := memoryGroup(line); version {
+		case 1: // which has the controller then
+			return existing(filepath.Join(cgroups, "memory", filepath.Clean("/"+path), "memory.oom_control"))
+		case 2:
+			unified = path
 		}
 	}
 	if unified == "" {
