@@ -84,7 +84,7 @@ func (e *entry) productsAmong(stated []float64, n int) int {
 	return count
 }
 
-// divide makes figures that stand for several replicas those of the one that
+// divide turns figures that stand for several replicas into those of the one that
 // ran.
 func (e *entry) divide() {
 	f, n := &e.figures, float64(e.factor)

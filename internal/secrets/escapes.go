@@ -20,9 +20,9 @@ func WithoutEscapes(s string) string {
 // escapeStarts begin a control sequence.
 const escapeStarts = "\x1b\u009b\u009d\u0090\u009e\u009f\u0098"
 
-// joined is the text without secrets that control sequences split: whoever takes
-// the sequences out later would put them together. Where there is none, ok is
-// false, and the sequences stay.
+// joined is the text without secrets that control sequences split: removing the
+// sequences later would put such a secret together again. If the text has no such
+// secret, ok is false and the sequences stay.
 func (r *Redactor) joined(text string) (hidden string, ok bool) {
 	if !strings.ContainsAny(text, escapeStarts) {
 		return text, false

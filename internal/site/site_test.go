@@ -135,7 +135,7 @@ func TestBrokenLinks(t *testing.T) {
 	}
 }
 
-// What a page says is shown, and is no markup of ours.
+// Markup in the text of a page is shown as text.
 func TestHostilePage(t *testing.T) {
 	t.Parallel()
 	p, err := render("x.md", []byte("# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n[a](javascript:alert(1))\n"))
