@@ -85,7 +85,9 @@ func (c *Container) awaitReason(ctx context.Context) {
 // awaitSign returns when there may be news: its client says that the container
 // has ended, or its first process is gone. It takes at least one pause.
 func (c *Container) awaitSign(ctx context.Context) {
-	if !sleep.For(ctx, c.cli.Limits.Again) {
+	tick := time.NewTicker(pidPoll)
+	defer tick.Stop()
+	if !c.pause(ctx, tick.C) {
 		return
 	}
 
@@ -98,9 +100,6 @@ func (c *Container) awaitSign(ctx context.Context) {
 		_, _ = c.cli.call(waiting, 0, "wait", c.id) // whether it is true shows next
 	})
 
-	tick := time.NewTicker(pidPoll)
-	defer tick.Stop()
-
 	for {
 		select {
 		case <-waited:
@@ -110,6 +109,24 @@ func (c *Container) awaitSign(ctx context.Context) {
 			if c.firstGone() {
 				return
 			}
+		}
+	}
+}
+
+// pause is the time between two tries. It looks for kills at each tick: their counter
+// may be gone after it. It reports false if ctx ended.
+func (c *Container) pause(ctx context.Context, tick <-chan time.Time) bool {
+	timer := time.NewTimer(c.cli.Limits.Again)
+	defer timer.Stop()
+
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-tick:
+			c.noteKills()
+		case <-ctx.Done():
+			return false
 		}
 	}
 }
