@@ -31,7 +31,7 @@ type simulated struct {
 func simulatedPairs() []simulated {
 	var all []simulated
 	for _, n := range []int{2, 3, 5, 10} {
-		all = append(all, simulated{name: "equal arms", n: n, figures: 1, spread: 0.01, other: 0.01})
+		all = append(all, simulated{name: "equal variants", n: n, figures: 1, spread: 0.01, other: 0.01})
 	}
 	for _, n := range []int{2, 3, 5} {
 		all = append(all,
@@ -45,15 +45,16 @@ func simulatedPairs() []simulated {
 	for _, n := range []int{3, 5, 10} {
 		all = append(all,
 			simulated{
-				name: "drift of 1 % a life, one arm after the other", n: n, figures: 1, spread: 0.01, other: 0.01,
+				name: "drift of 1 % per start, one variant after the other", n: n, figures: 1, spread: 0.01,
+				other: 0.01,
 				drift: 0.01, grouped: true,
 			},
 			simulated{
-				name: "drift of 3 % a life that levels off, one arm after the other", n: n, figures: 1,
+				name: "drift of 3 % per start that levels off, one variant after the other", n: n, figures: 1,
 				spread: 0.01, other: 0.01, drift: 0.03, levels: true, grouped: true,
 			},
 			simulated{
-				name: "drift of 1 % a life, interleaved", n: n, figures: 1, spread: 0.01,
+				name: "drift of 1 % per start, interleaved", n: n, figures: 1, spread: 0.01,
 				other: 0.01, drift: 0.01,
 			},
 		)
@@ -62,7 +63,7 @@ func simulatedPairs() []simulated {
 		simulated{name: "5 % more", n: 3, figures: 1, spread: 0.01, other: 0.01, delta: 0.05},
 		simulated{name: "5 % more", n: 5, figures: 1, spread: 0.01, other: 0.01, delta: 0.05},
 		simulated{
-			name: "5 % more, one arm after the other", n: 5, figures: 1, spread: 0.01, other: 0.01,
+			name: "5 % more, one variant after the other", n: 5, figures: 1, spread: 0.01, other: 0.01,
 			grouped: true, delta: 0.05,
 		},
 		simulated{name: "5 % more of nine figures", n: 5, figures: 9, spread: 0.01, other: 0.01, delta: 0.05},
@@ -130,7 +131,7 @@ func TestSimulatedPairs(t *testing.T) {
 	const many = 2000
 	const allowed = 0.05 // as docs/metrics.md promises
 	var table strings.Builder
-	table.WriteString("| two arms, n lives each | n | verdicts better or worse, of 2,000 pairs |\n|---|---:|---:|\n")
+	table.WriteString("| two variants, n starts each | n | verdicts better or worse, of 2,000 pairs |\n|---|---:|---:|\n")
 	for _, s := range simulatedPairs() {
 		share := s.told(many)
 		fmt.Fprintf(&table, "| %s | %d | %.1f %% |\n", s.name, s.n, 100*share)
