@@ -324,6 +324,9 @@ var rules = map[string]rule{
 		"harness/session", "harness/slurm", "internal/text", "internal/usage", "launchers/cleanup", "launchers/recipe",
 		"report", "results", "results/store", "scenarios",
 	}, never: noCLI},
+	"harness/screen": {ours: []string{
+		"harness", "harness/progress", "harness/session", "harness/status", "internal/text", "report/live", "results",
+	}, never: []string{"net/http", "os/exec", "github.com/spf13/cobra"}},
 	"harness/progress": {ours: []string{
 		"harness", "harness/status", "internal/text", "report",
 		"report/live", "results",
@@ -425,7 +428,7 @@ var onlyUser = map[string]string{
 	"github.com/shirou/gopsutil/v3":      "gpu",
 	"github.com/NVIDIA/go-nvml":          "gpu/nvidia",
 	"github.com/spf13/cobra":             "cmd/bench",
-	"github.com/rs/zerolog":              "cmd/bench harness/progress harness/session",
+	"github.com/rs/zerolog":              "harness/progress harness/screen harness/session",
 	"github.com/jedib0t/go-pretty/v6":    "report/table",
 	"github.com/aclements/go-moremath":   "metrics/compare",
 	"github.com/dlclark/regexp2/v2":      "dataset/tokenizer",

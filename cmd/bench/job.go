@@ -20,7 +20,7 @@ func newJobCommand(e env) *cobra.Command {
 		Example: "  bench job /shared/results/night/20260131-220000-ab12 g001 g002",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			outcome, err := cluster.Job(cmd.Context(), e.Process, e.show, given[0], given[1:], retries)
+			outcome, err := cluster.Job(cmd.Context(), e.Process, e.screen.Show, given[0], given[1:], retries)
 			if err != nil {
 				return err
 			}

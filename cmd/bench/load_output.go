@@ -60,12 +60,12 @@ func newLoadProgress(e env, quiet bool) *loadProgress {
 }
 
 func (p *loadProgress) update(u load.Progress) {
-	if p.quiet || !p.e.errTTY && time.Since(p.last) < progress.PlainPeriod {
+	if p.quiet || !p.e.screen.Rewriting && time.Since(p.last) < progress.PlainPeriod {
 		return
 	}
 	p.last, p.anything = time.Now(), true
 	text := progressText(u)
-	if p.e.errTTY {
+	if p.e.screen.Rewriting {
 		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s", text)
 		return
 	}
@@ -73,7 +73,7 @@ func (p *loadProgress) update(u load.Progress) {
 }
 
 func (p *loadProgress) end() {
-	if p.anything && p.e.errTTY {
+	if p.anything && p.e.screen.Rewriting {
 		fmt.Fprintln(p.e.Stderr)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/harness/screen"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
@@ -33,10 +34,9 @@ type env struct {
 	stdin     io.Reader
 	stdout    io.Writer
 	exit      func(int)
-	width     int // columns of the terminal on stdout; 0: not a terminal
-	errTTY    bool
-	screen    *screen // for a live view; nil: there is none
-	fileLimit uint64  // open files that this program and what it starts may have
+	width     int           // columns of the terminal on stdout; 0: not a terminal
+	screen    screen.Screen // shows the runs of this process
+	fileLimit uint64        // open files that this program and what it starts may have
 }
 
 // The main thread is process.Main's: nothing else runs there.
@@ -61,10 +61,13 @@ func realMain() int {
 			Version: version,
 		},
 		stdin: os.Stdin, stdout: secrets.Writer{W: os.Stdout}, exit: os.Exit,
-		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		width: columns(os.Stdout),
+		screen: screen.Screen{
+			Terminal:  screen.TerminalOf(os.Stdin, os.Stderr, os.LookupEnv),
+			Rewriting: term.IsTerminal(int(os.Stderr.Fd())),
+		},
 	}
 
-	e.screen = stdScreen(e.Lookup)
 	if e.fileLimit, err = process.RaiseFileLimit(); err != nil {
 		fmt.Fprintf(e.Stderr, "warning: %v\n", err)
 	}

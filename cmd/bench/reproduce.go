@@ -152,7 +152,7 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 	}
 	defer again.Close()
 
-	again.Show = e.show
+	again.Show = e.screen.Show
 	if err := o.check(ctx, e, again); err != nil || o.checkOnly {
 		return err
 	}

@@ -45,6 +45,21 @@ func (o *lockWait) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.wait, "wait-for-box", false, "wait while another bench uses this machine, instead of refusing")
 }
 
+// plainFlags ask for plain line output also on a terminal.
+type plainFlags struct{ plain bool }
+
+func (o *plainFlags) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.plain, "plain", false, "plain line output, also on a terminal")
+}
+
+// of is the environment of a command with these flags.
+func (o plainFlags) of(e env) env {
+	if o.plain {
+		e.screen.Terminal = nil
+	}
+	return e
+}
+
 func newRunCommand(e env) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
@@ -129,7 +144,7 @@ func waitToStart(ctx context.Context, e env, sc *scenarios.Scenario) error {
 func openSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session.Session, error) {
 	s, err := session.Open(ctx, e.Process, sc)
 	if err == nil {
-		s.Show = e.show
+		s.Show = e.screen.Show
 	}
 	return s, err
 }

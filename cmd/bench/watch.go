@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/harness/cluster"
+	"github.com/benchrig/bench/harness/screen"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/report/live/web"
 	"github.com/benchrig/bench/results"
@@ -91,14 +91,14 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 		if err != nil {
 			return err
 		}
-		live.Snapshot(e.stdout, view, hasUnicode(e.Lookup))
+		live.Snapshot(e.stdout, view, screen.HasUnicode(e.Lookup))
 		return nil
 	case o.http != "":
 		if err := web.Serve(ctx, e.Stderr, o.http, o.token, follower); err != nil {
 			return err
 		}
 		return codeAtEnd(follower)
-	case e.screen != nil:
+	case e.screen.Terminal != nil:
 		return showRun(ctx, e, follower)
 	}
 
@@ -107,8 +107,8 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 
 // showRun looks at a run on a terminal, until the user leaves.
 func showRun(ctx context.Context, e env, follower *live.Follower) error {
-	model := live.NewScreen(&live.FolderSource{Follower: follower}, nil, e.screen.unicode)
-	terminal := live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.Environ)
+	model := live.NewScreen(&live.FolderSource{Follower: follower}, nil, e.screen.Terminal.Unicode)
+	terminal := live.Show(context.WithoutCancel(ctx), model, e.screen.Terminal.In, e.screen.Terminal.Out, e.Environ)
 	select {
 	case <-terminal.Done():
 	case <-ctx.Done():
@@ -174,9 +174,4 @@ func codeOf(v live.View) error {
 		return codeError{code: exitStepsFailed}
 	}
 	return nil
-}
-
-// stdScreen is the terminal of this process, if it has one.
-func stdScreen(lookup func(string) (string, bool)) *screen {
-	return screenOf(os.Stdin, os.Stderr, lookup)
 }

@@ -1,8 +1,9 @@
-package main
+package screen
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
@@ -16,7 +17,7 @@ import (
 // second asks to kill now. SIGHUP (a closed terminal) and SIGPIPE (nobody reads our
 // output) are noted and do not end the run. They are caught, not ignored: an
 // ignored signal would stay ignored in the servers that bench starts.
-func watchSignals(ctx context.Context, e env, log zerolog.Logger, killNow func()) (context.Context, func()) {
+func watchSignals(ctx context.Context, stderr io.Writer, log zerolog.Logger, killNow func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP, unix.SIGPIPE)
@@ -36,13 +37,13 @@ func watchSignals(ctx context.Context, e env, log zerolog.Logger, killNow func()
 				asked++
 				log.Warn().Str("signal", name).Int("times", asked).Msg("asked to stop")
 				if asked == 1 {
-					fmt.Fprintf(e.Stderr, "\nbench: %s: stopping cleanly; once more to kill the servers immediately\n",
+					fmt.Fprintf(stderr, "\nbench: %s: stopping cleanly; once more to kill the servers immediately\n",
 						name)
 					cancel(results.Failf(results.FailInterrupted, "stopped by %s", name))
 					continue
 				}
 				if asked == 2 {
-					fmt.Fprintf(e.Stderr, "\nbench: %s: killing the servers\n", name)
+					fmt.Fprintf(stderr, "\nbench: %s: killing the servers\n", name)
 					killNow()
 				}
 			}
