@@ -52,7 +52,7 @@ var rules = map[string]rule{
 	"scenarios/parse": {ours: []string{
 		"scenarios/parse/keys", "internal/cpus",
 		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
-		"results/codes",
+		"results", "results/codes",
 		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",
 	}, never: noSystem},
 	"profiles": {never: append([]string{"os"}, noSystem...)},

@@ -14,7 +14,7 @@ import (
 // only where the scenario names its class.
 func retriesLeft(sc *scenarios.Scenario, failed []results.FailureClass, why results.FailureClass) bool {
 	limit, own := sc.RetriesFor[string(why)]
-	if why == results.FailSkipped || !own && !why.Retryable() {
+	if why.Final() || !own && !why.Retryable() {
 		return false
 	}
 

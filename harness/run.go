@@ -343,7 +343,7 @@ func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []att
 	}
 
 	failed := n.launches[planned.ID]
-	if failure.Class.Retryable() && n.mayRetry(ctx, planned.VariantIndex, failed, failure.Class) {
+	if n.mayRetry(ctx, planned.VariantIndex, failed, failure.Class) {
 		n.launches[planned.ID] = append(failed, failure.Class)
 		for i := range pending {
 			pending[i] = pending[i].afterLaunch(*failure)

@@ -492,3 +492,27 @@ func TestReplicasAllStopWhenOneDoesNotStart(t *testing.T) {
 		}
 	})
 }
+
+// A class that a retry seldom cures is tried again where the scenario names it,
+// when a server does not start as when a step fails.
+func TestNamedClassRetriesServerStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{launch: func(n int, _ recipe.Spec) error {
+			if n < 3 {
+				return results.Failf(results.FailDownload, "no route to the hub")
+			}
+			if n < 5 {
+				return results.Failf(results.FailKVCache, "no room for one request")
+			}
+			return nil
+		}}
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Repeats, sc.Variants = 1, sc.Variants[:1]
+		sc.Retries, sc.RetriesFor = 2, map[string]int{string(results.FailKVCache): 2}
+		run, _ := w.run(t.Context(), t, sc)
+		want := []string{"a_c1_r1 ok", "a_c2_r1 ok"}
+		if got := verdicts(run); !slices.Equal(got, want) || w.launches != 5 {
+			t.Errorf("%q after %d launches, want %q after 5", got, w.launches, want)
+		}
+	})
+}

@@ -159,8 +159,7 @@ func (r *stepRunner) warnStart(result *results.Result) {
 // the result.
 func (r *stepRunner) warnRecipe(a attempt, version string, result *results.Result) {
 	v := r.variant(a.Variant)
-	kind, known := engines.Lookup(v.Server.Launcher)
-	if known && version != "" {
+	if kind := v.Server.Kind(); version != "" {
 		for _, c := range engines.Conflicts(kind, plan.BaseSpec(r.scenario, v, kind, r.machine), version) {
 			if c.NoEffect {
 				result.Warnings = append(result.Warnings,
@@ -192,8 +191,7 @@ func (r *stepRunner) newResult(a attempt) *results.Result {
 
 	v := r.variant(a.Variant)
 	result.Params = maps.Clone(v.Params)
-	kind, _ := engines.Lookup(v.Server.Launcher)
-	result.Simulated = kind.Simulated
+	result.Simulated = v.Server.Kind().Simulated
 	return &result
 }
 

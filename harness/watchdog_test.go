@@ -154,6 +154,7 @@ func TestRetriesLeft(t *testing.T) {
 		},
 		{"none for a class", 3, map[string]int{"deadline": 0}, nil, results.FailDeadline, false},
 		{"no retry cures it", 5, nil, nil, results.FailContext, false},
+		{"nothing follows a final class", 5, map[string]int{"pruned": 5}, nil, results.FailPruned, false},
 		{"but the scenario asks for it", 0, map[string]int{"context-too-small": 1}, nil, results.FailContext, true},
 	}
 	for _, tt := range tests {

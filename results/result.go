@@ -185,6 +185,10 @@ type Server struct {
 	Image     *ImageInfo     `json:"image,omitempty"`     // that such a process has entered; null: none
 }
 
+// AlreadyRunning reports whether bench found the server running: it neither
+// started nor stopped it.
+func (s *Server) AlreadyRunning() bool { return s.Launcher == "external" }
+
 // EnteredImage is the image that the server runs in; nil if there is none, or if
 // it is not known.
 func (s Server) EnteredImage() *ImageInfo {

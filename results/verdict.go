@@ -108,16 +108,27 @@ const (
 )
 
 // Retryable reports whether the same may go better a second time: false for
-// what recipe, model or machine decide, and for what ends the run.
+// what recipe, model or machine decide, and for Final classes. A scenario may ask
+// for further attempts all the same, unless the class is final.
 func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
 		FailModel, FailGated, FailKVCache, FailImage, FailDataset, FailSmoke, FailContext,
-		FailNoProof, FailDisk, FailOpenFiles, FailEarlier, FailInterrupted, FailInternal,
-		FailNotNeeded, FailPruned, FailSkipped:
+		FailOpenFiles, FailInternal:
 		return false
 	default:
+		return !c.Final()
+	}
+}
+
+// Final reports whether no further attempt can follow: the step was not run or
+// not wanted, or the run ends with it.
+func (c FailureClass) Final() bool {
+	switch c {
+	case FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailChanged, FailNotNeeded, FailPruned, FailSkipped:
 		return true
+	default:
+		return false
 	}
 }
 

@@ -195,11 +195,3 @@ func CheckKinds() []string {
 func Samplers() []string {
 	return []string{"auto", "nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}
 }
-
-// RetriesOf is how many further attempts a failure of a class gives a step.
-func (s *Scenario) RetriesOf(class string) int {
-	if n, ok := s.RetriesFor[class]; ok {
-		return n
-	}
-	return s.Retries
-}

@@ -248,3 +248,10 @@ func ArgName(name string) string {
 
 // Launchers are the kinds of server a scenario may name.
 func Launchers() []string { return engines.Names() }
+
+// Kind is the kind of server that the launcher starts; the zero Kind where its
+// name is unknown.
+func (s *Server) Kind() engines.Kind {
+	kind, _ := engines.Lookup(s.Launcher)
+	return kind
+}

@@ -29,8 +29,7 @@ const (
 // speedOf is how many times faster than an engine the servers of a variant are:
 // 1 unless they are simulated.
 func speedOf(v scenarios.Variant) float64 {
-	kind, ok := engines.Lookup(v.Server.Launcher)
-	if !ok || !kind.Simulated {
+	if !v.Server.Kind().Simulated {
 		return 1
 	}
 	for _, arg := range v.Server.Args {

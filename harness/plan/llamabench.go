@@ -32,8 +32,7 @@ const (
 func llamaBenchKind(sc *scenarios.Scenario, v scenarios.Variant) engines.Kind {
 	kind := engines.LlamaBench(benchModels(sc, v),
 		slices.Concat([]string{"-r", strconv.Itoa(max(1, sc.LlamaBench.Repetitions))}, llamabench.JSONLines())...)
-	played, _ := engines.Lookup(v.Server.Launcher)
-	kind.Simulated = played.Simulated
+	kind.Simulated = v.Server.Kind().Simulated
 	return kind
 }
 

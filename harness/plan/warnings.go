@@ -92,7 +92,7 @@ func pathPrefix(sc *scenarios.Scenario, kind engines.Kind, baseURL string) strin
 // of its model and launcher does without, under the same load.
 func SpeculatesAlone(sc *scenarios.Scenario, variant scenarios.Variant) bool {
 	drafts := func(v scenarios.Variant) (drafts, known bool) {
-		kind, _ := engines.Lookup(v.Server.Launcher)
+		kind := v.Server.Kind()
 		drafts, _, known = engines.Drafts(kind, Args(v.Server.Args))
 		return drafts, known
 	}

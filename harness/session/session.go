@@ -17,7 +17,6 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/cleanup"
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -205,7 +204,6 @@ func (s *Session) RepeatOf(run *results.Run) error {
 // simulated reports whether a variant's server is a simulator.
 func simulated(sc *scenarios.Scenario) bool {
 	return slices.ContainsFunc(sc.Variants, func(v scenarios.Variant) bool {
-		kind, ok := engines.Lookup(v.Server.Launcher)
-		return ok && kind.Simulated
+		return v.Server.Kind().Simulated
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
@@ -114,7 +113,7 @@ func (m *Monitor) ReadAtRest(ctx context.Context, life plan.Life) {
 		}
 	}
 
-	kind, _ := engines.Lookup(m.Scenario.Variants[life.VariantIndex].Server.Launcher)
+	kind := m.Scenario.Variants[life.VariantIndex].Server.Kind()
 	if kind.External { // it runs already: what is in use is its own
 		rest = map[string]atRest{}
 	}
@@ -222,7 +221,7 @@ func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []
 	if len(placed) == 0 {
 		for _, v := range m.Scenario.Variants {
 			if v.Name == variant {
-				kind, _ := engines.Lookup(v.Server.Launcher)
+				kind := v.Server.Kind()
 				return m.Machine.VisibleTo(kind, v)
 			}
 		}

@@ -175,6 +175,10 @@ func (k Kind) started() Kind {
 	return k
 }
 
+// AnyEngine reports whether a server of the kind may be of any engine, so that
+// the recipe says which API it has and which model requests ask for.
+func (k Kind) AnyEngine() bool { return k.External || k.WholeArgv }
+
 // filled is the recipe with what the kind has by default.
 func (k Kind) filled(s recipe.Spec) recipe.Spec {
 	s.Host, s.Port = cmp.Or(s.Host, "127.0.0.1"), cmp.Or(s.Port, k.DefaultPort)

@@ -14,6 +14,7 @@ import (
 func commandKind() Kind {
 	return Kind{
 		Name:         "command",
+		WholeArgv:    true,
 		Conflicts:    func(spec recipe.Spec, _ Version) []Conflict { return bareFlashAttention(spec.Command) },
 		LocalModel:   true,
 		RequestLog:   torchRequests, // a wrapper around an engine, most often

@@ -26,6 +26,7 @@ type Kind struct {
 	StopGrace   time.Duration
 	OrphanGrace time.Duration // from SIGTERM to SIGKILL for processes that outlive the program; 0: 5 s
 	External    bool          // already running: never started, stopped or reset
+	WholeArgv   bool          // the recipe's command is the whole argv, of whatever program
 	Simulated   bool
 
 	// Run is the beginning of its command where a recipe names no binary.

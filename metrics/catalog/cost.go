@@ -128,7 +128,7 @@ func paidGPUs(r *results.Result, price results.Price) (n *int, from string) {
 	for _, s := range r.Servers {
 		replicas = append(replicas, s.Replica)
 		placed = append(placed, s.GPUs...)
-		elsewhere = elsewhere || s.Launcher == "external"
+		elsewhere = elsewhere || s.AlreadyRunning()
 	}
 
 	switch {

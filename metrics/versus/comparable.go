@@ -141,7 +141,7 @@ func sideNotes(c compare.Cell) []string {
 			"restarts show how starts vary", name, len(c.Counted)))
 	}
 
-	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].Launcher == "external" {
+	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].AlreadyRunning() {
 		notes = append(notes, name+": the server was already running; its repeats are not restarts, and the intervals "+
 			"do not include how starts vary")
 	}

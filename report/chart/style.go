@@ -53,3 +53,25 @@ const Style template.CSS = `svg.chart{display:block;width:100%;height:auto;max-w
 .chart a:focus-visible .h{stroke:var(--fg);stroke-width:1.5}
 @media print{.chart .f,.chart .l{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `
+
+// PageStyle is the style sheet of a page without further scripts: Colors, Style, and
+// headings, tables and charts that fit a phone. The class broad is for charts of a
+// wide screen, narrow for those of a phone.
+const PageStyle template.CSS = Colors + Style + `:root{--panel:light-dark(#f6f8fa,#1b2026);--line:light-dark(#d0d7de,#333b44);--head:light-dark(#eef1f4,#222930)}
+*{box-sizing:border-box}
+body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;color:var(--fg);background:var(--bg);margin:1rem auto;max-width:1240px;padding:0 1.25rem}
+h1{font-size:1.4rem;margin:0 0 .3rem}
+h2{font-size:1.2rem;margin:1.8rem 0 .6rem}
+h1,h2,p{overflow-wrap:anywhere}
+p{margin:.3rem 0}
+.dim,caption{color:var(--muted)}
+caption{text-align:left;padding:.4rem .7rem}
+.verdict{margin:.6rem 0;padding:.7rem 1.1rem;border:1px solid var(--line);border-left:6px solid var(--c1);border-radius:8px;background:var(--panel)}
+.wide,.plot{overflow-x:auto;border:1px solid var(--line);border-radius:8px;margin:.6rem 0}
+.plot{padding:.7rem}
+.narrow{display:none}
+table{border-collapse:separate;border-spacing:0;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
+th,td{padding:.28rem .7rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--grid)}
+thead th{background:var(--head)}
+@media (max-width:640px){body{padding:0 .8rem}.broad{display:none}.narrow{display:block}.plot{padding:.4rem}}
+`

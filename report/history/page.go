@@ -43,7 +43,7 @@ const (
 // writePage writes a page with a chart and a table for each series. It needs no
 // other file.
 func writePage(w io.Writer, all []history.Series, rule compare.Rule) error {
-	d := pageData{Styles: chart.Colors + chart.Style, Headline: headline(all), Rule: ruleText(rule)}
+	d := pageData{Styles: chart.PageStyle, Headline: headline(all), Rule: ruleText(rule)}
 	for i := range all {
 		p, err := pageSeriesOf(&all[i], i)
 		if err != nil {

@@ -25,7 +25,7 @@ func (p *parser) finishContainer(n *schema.Node, sv *scenarios.Server, defaults 
 		return
 	}
 
-	if sv.Launcher == "simulator" {
+	if sv.Kind().Simulated {
 		p.errs.Add(n.KeyAt("container"), "launcher simulator does not run in a container")
 	}
 

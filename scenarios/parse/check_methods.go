@@ -71,7 +71,7 @@ func (p *parser) checkExtrapolate(v *scenarios.Variant, m scenarios.Method) {
 	case v.Server.Replicas > 1:
 		p.errs.Add(v.Pos, "variant %s: extrapolate multiplies one replica, and there are %d: give one of the two",
 			v.Name, v.Server.Replicas)
-	case v.Server.Launcher == "external":
+	case v.Server.Kind().External:
 		p.errs.Add(v.Pos, "variant %s: extrapolate is for servers that bench starts: what runs beside an external "+
 			"one is not known", v.Name)
 	case m != scenarios.Serving:
@@ -83,7 +83,7 @@ func (p *parser) checkExtrapolate(v *scenarios.Variant, m scenarios.Method) {
 // generate.
 func (p *parser) checkSQZB(root *schema.Node, s *scenarios.Scenario) {
 	for _, v := range s.Variants {
-		if v.Server.Launcher == "external" {
+		if v.Server.Kind().External {
 			p.errs.Add(v.Pos, "variant %s: method sqzb needs two server starts, and an external server is not "+
 				"started by bench", v.Name)
 		}

@@ -22,17 +22,27 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 		return
 	}
 
-	switch sv.Launcher {
-	case "external":
+	kind := sv.Kind()
+	if kind.External {
 		p.checkExternal(n, defaults)
-	case "command":
+	} else {
+		p.forbid(n, "this is for launcher external", "base-url", "unix-socket", "tls")
+		delete(defaults, "tls.insecure")
+	}
+
+	if kind.WholeArgv {
 		if !n.Has("command") {
 			p.errs.Add(n.Pos, "launcher command needs command: [program, argument, ...]")
 		}
 		p.forbid(n, "launcher command has its argv in command:", "binary", "args")
+	} else {
+		p.forbid(n, "this is for launcher command", "command")
+		if ready := n.Get("ready"); ready != nil {
+			p.forbid(ready, "this is for launcher command", "log")
+		}
 	}
 
-	if sv.Launcher == "command" || sv.Launcher == "external" {
+	if kind.AnyEngine() {
 		if sv.API == "" && !n.Has("api") {
 			sv.API = engines.OpenAI
 			defaults["api"] = engines.OpenAI
@@ -40,18 +50,6 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 	} else {
 		p.forbid(n, "launcher "+sv.Launcher+" knows its server's dialect; this is for launchers command and external",
 			"api")
-	}
-
-	if sv.Launcher != "command" {
-		p.forbid(n, "this is for launcher command", "command")
-		if ready := n.Get("ready"); ready != nil {
-			p.forbid(ready, "this is for launcher command", "log")
-		}
-	}
-
-	if sv.Launcher != "external" {
-		p.forbid(n, "this is for launcher external", "base-url", "unix-socket", "tls")
-		delete(defaults, "tls.insecure")
 	}
 
 	p.finishContainer(n, sv, defaults)
@@ -150,14 +148,14 @@ func (p *parser) checkModel(n *schema.Node, sv *scenarios.Server) {
 	if n.Has("model") || p.serverBroken {
 		return
 	}
-	kind, _ := engines.Lookup(sv.Launcher)
+	kind := sv.Kind()
 	names := func(a scenarios.Arg) bool { return slices.Contains(kind.ModelArgs, scenarios.ArgName(a.Name)) }
 	switch {
 	case kind.NeedsModel && len(kind.ModelArgs) == 0:
 		p.errs.Add(n.Pos, "model is missing, launcher %s needs it", sv.Launcher)
 	case kind.NeedsModel && !slices.ContainsFunc(sv.Args, names):
 		p.errs.Add(n.Pos, "model is missing, launcher %s needs it, or args %s", sv.Launcher, "hf-repo or model-url")
-	case (sv.Launcher == "external" || sv.Launcher == "command") && !n.Has("served-name"):
+	case kind.AnyEngine() && !n.Has("served-name"):
 		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name",
 			sv.Launcher)
 	}

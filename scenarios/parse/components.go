@@ -105,7 +105,7 @@ func (p *parser) component(n, item *schema.Node, places map[string]schema.Pos, d
 	}
 
 	switch {
-	case c.Server.Launcher == "external":
+	case c.Server.Kind().External:
 		p.errs.Add(item.At("launcher"), "component %s: an external server is no part of a server that bench starts",
 			c.Name)
 	case c.Server.Nodes > 1:

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers/container"
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -32,7 +31,7 @@ func (p *parser) noTilde(n *schema.Node, key string) {
 // argumentPaths notes the files and folders that a server's arguments name, where
 // they are plainly paths: other words may be names on a hub.
 func (p *parser) argumentPaths(sv *scenarios.Server, s *scenarios.Scenario) {
-	kind, _ := engines.Lookup(sv.Launcher)
+	kind := sv.Kind()
 	if kind.File == nil || sv.Container.Image != "" {
 		return
 	}

@@ -99,9 +99,9 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 
 	for _, v := range s.Variants {
 		switch host := v.Server.Host; {
-		case v.Server.Launcher == "external" && v.Server.UnixSocket != "":
+		case v.Server.Kind().External && v.Server.UnixSocket != "":
 			p.errs.Add(v.Pos, "variant %q: a unix socket cannot be reached from client.hosts", v.Name)
-		case v.Server.Launcher != "external" &&
+		case !v.Server.Kind().External &&
 			(host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")):
 			p.errs.Add(v.Pos, "variant %q: host is %q, which client.hosts cannot reach: set server.host to 0.0.0.0 "+
 				"or an address of this machine", v.Name, host)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/codes"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -206,8 +207,13 @@ func readRetries(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 	known := append(failureClasses(), otherClasses)
 	s.RetriesFor = map[string]int{}
 	for _, p := range n.Pairs {
-		if !slices.Contains(known, p.Key) {
+		switch {
+		case !slices.Contains(known, p.Key):
 			r.Fail(p.Pos, "%q is not a failure class%s", p.Key, schema.DidYouMean(p.Key, known))
+			continue
+		case results.FailureClass(p.Key).Final():
+			r.Fail(p.Pos, "%q is never followed by another attempt: the step was not run or not wanted, or the run "+
+				"ends with it; remove the line", p.Key)
 			continue
 		}
 		r.Path = append(r.Path, p.Key)

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -14,7 +13,7 @@ import (
 // of those that it has no use for, some with a value that the simulator, as the
 // engine, decides by itself.
 func simArgs(sv scenarios.Server) (kept []scenarios.Arg, dropped []string) {
-	kind, _ := engines.Lookup(sv.Launcher)
+	kind := sv.Kind()
 	for _, a := range joinParts(sv.Args) {
 		name := scenarios.ArgName(a.Name)
 		to, known := kind.SimArgs[name]

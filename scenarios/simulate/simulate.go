@@ -7,11 +7,11 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -114,9 +114,7 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 		Ready: scenarios.Ready{Timeout: sv.Ready.Timeout, Stall: sv.Ready.Stall},
 	}
 
-	if kind, known := engines.Lookup(sv.Launcher); known && kind.SimKind != "" {
-		v.Server.Launcher = kind.SimKind
-	}
+	v.Server.Launcher = cmp.Or(sv.Kind().SimKind, v.Server.Launcher)
 	if v.Notes != "" {
 		v.Notes += "; "
 	}

@@ -53,8 +53,7 @@ func classOf(s live.StepState) string { return strings.ReplaceAll(string(s), " "
 
 func pageOf(v live.View, nonce string) pageData {
 	d := pageData{
-		View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n"), Styles: chart.Colors +
-			chart.Style, Charts: chartsOf(v),
+		View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n"), Styles: chart.PageStyle, Charts: chartsOf(v),
 		Sofar: resultRows(v.Results()),
 	}
 	for _, s := range []live.StepState{
