@@ -12,14 +12,32 @@ import (
 // compared: the days between runs vary more than server starts of one run.
 const enoughRuns = 3
 
+// changeBook keeps what differs between two cells: it is the same for every
+// figure.
+type changeBook map[[2]*compare.Cell]recordedChange
+
+type recordedChange struct {
+	differ []versus.Change
+	never  string
+}
+
+func (b changeBook) between(before, after Entry) recordedChange {
+	key := [2]*compare.Cell{before.cell, after.cell}
+	c, known := b[key]
+	if !known {
+		c.differ, c.never = versus.Between(before.run, after.run, *before.cell, *after.cell)
+		b[key] = c
+	}
+	return c
+}
+
 // findBreaks finds the places at which settings changed, and between these the
 // places at which the level did without them.
-func (s *Series) findBreaks(rule compare.Rule) {
+func (s *Series) findBreaks(rule compare.Rule, changes changeBook) {
 	for i := 1; i < len(s.Entries); i++ {
-		before, after := s.Entries[i-1], s.Entries[i]
-		recorded, never := versus.Between(before.run, after.run, before.cell, after.cell)
-		if len(recorded) > 0 || never != "" {
-			s.Breaks = append(s.Breaks, Break{At: i, Recorded: recorded, Never: never})
+		c := changes.between(s.Entries[i-1], s.Entries[i])
+		if len(c.differ) > 0 || c.never != "" {
+			s.Breaks = append(s.Breaks, Break{At: i, Recorded: c.differ, Never: c.never})
 		}
 	}
 

@@ -21,7 +21,7 @@ type Entry struct {
 	Suspect bool            // no step of it is ok
 
 	run  *results.Run
-	cell compare.Cell
+	cell *compare.Cell
 }
 
 // Series is a figure of a variant at a load point over runs of one scenario.
@@ -68,10 +68,11 @@ func Of(sides []versus.Side, w Wanted) []Series {
 	}
 
 	var all []Series
+	changes := changeBook{}
 	for _, f := range w.Figures {
 		for _, s := range seriesOf(sides, cells, f, w) {
 			if len(s.Entries) > 1 {
-				s.findBreaks(w.Rule)
+				s.findBreaks(w.Rule, changes)
 				all = append(all, s)
 			}
 		}
@@ -93,7 +94,8 @@ func began(run *results.Run) time.Time {
 func seriesOf(sides []versus.Side, cells [][]compare.Cell, f catalog.Figure, w Wanted) []Series {
 	var all []Series
 	for i, side := range sides {
-		for _, cell := range cells[i] {
+		for j := range cells[i] {
+			cell := &cells[i][j]
 			values := cell.PerLife(f.Of)
 			if len(values) == 0 || !named(w.Variants, cell.Variant) || !named(w.Points, cell.Point) || cell.Again {
 				continue
@@ -102,12 +104,12 @@ func seriesOf(sides []versus.Side, cells [][]compare.Cell, f catalog.Figure, w W
 				Run: side.Name, Began: began(side.Run), Values: values, run: side.Run, cell: cell,
 				Summary: compare.Sample{Values: values}.Summarize(w.Rule.Confidence), Suspect: !cell.Valid(),
 			}
-			if r := versus.WithServers(cell); r != nil {
+			if r := versus.WithServers(*cell); r != nil {
 				entry.Version = r.Servers[0].Version
 			}
 			all = add(all, Series{
 				Scenario: side.Run.Manifest.Scenario, Variant: cell.Variant, Point: cell.Point,
-				Simulated: versus.IsSimulated(cell), Figure: f,
+				Simulated: versus.IsSimulated(*cell), Figure: f,
 			}, entry)
 		}
 	}
