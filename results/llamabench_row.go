@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +55,8 @@ func TestName(prompt, generated, depth int) string {
 	return name
 }
 
-// Settings are all settings of the test beside its lengths and its model, in a
-// fixed order. Two rows are one test only if all of them are equal.
+// Settings are all settings of the test beside its lengths, in a fixed order,
+// the model last. Two rows are one test only if all of them are equal.
 func (r LlamaBenchRow) Settings() []RowSetting {
 	layers := ""
 	if r.GPULayers != nil {
@@ -80,28 +81,43 @@ func (r LlamaBenchRow) Settings() []RowSetting {
 		}
 	}
 
-	return all
+	return append(all,
+		RowSetting{"model", r.Model},
+		RowSetting{"file", r.File},
+		RowSetting{"size", countOrNone(r.SizeBytes)},
+		RowSetting{"params", countOrNone(r.Parameters)},
+	)
+}
+
+// OfModel reports whether the setting belongs to the model.
+func (s RowSetting) OfModel() bool {
+	return s.Name == "model" || s.Name == "file" || s.Name == "size" || s.Name == "params"
+}
+
+// ModelName is the model's file without folder and ending, or what the program
+// calls the model.
+func (r LlamaBenchRow) ModelName() string {
+	if r.File == "" {
+		return r.Model
+	}
+	return strings.TrimSuffix(path.Base(r.File), ".gguf")
 }
 
 // SameTest reports whether two rows measure the same: test, model and every
 // setting agree.
 func (r LlamaBenchRow) SameTest(other LlamaBenchRow) bool {
-	return r.Test == other.Test && r.File == other.File && r.Model == other.Model &&
-		slices.Equal(r.Settings(), other.Settings())
+	return r.Test == other.Test && slices.Equal(r.Settings(), other.Settings())
 }
 
 // isMeasured tells the measurements among LlamaBenchRow.Rest from settings.
 func isMeasured(name string) bool {
-	switch name {
-	case "test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ts", "samples_ns":
-		return true
-	}
-	return false
+	return name == "test_time" || strings.HasPrefix(name, "avg_") || strings.HasPrefix(name, "stddev_") ||
+		strings.HasPrefix(name, "samples_")
 }
 
-func countOrNone(n int) string {
+func countOrNone[T int | int64](n T) string {
 	if n == 0 {
 		return ""
 	}
-	return strconv.Itoa(n)
+	return strconv.FormatInt(int64(n), 10)
 }

@@ -333,7 +333,18 @@ func TestScattered(t *testing.T) {
 		},
 		{
 			"cut off", "noise\n[\n" + row + ",\n{\n  \"build_commit\": \"abc\",\n  \"n_gen", 1,
-			`noise | !a result that is not complete:   "build_commit": "abc", |   "n_gen`,
+			`noise | !  "build_commit": "abc", |   "n_gen`,
+		},
+		{
+			"an array on lines of its own, after a bracket", "device {\n[\n  " + strings.ReplaceAll(row, "\n", " ") + ",\n  " +
+				strings.ReplaceAll(strings.Replace(row, "128", "64", 1), "\n", " ") + "\n]\n", 2, "device {",
+		},
+		{
+			"within other objects", `{"runs": [{"bench_raw": ` + row + `}, {"bench_raw": ` + row + `}]}`, 2, "",
+		},
+		{
+			"a block around", "noise\n[\n" + row + "\n]\nThroughput of it: 5 tok/s\n", 1,
+			"noise | !Throughput of it: 5 tok/s",
 		},
 	}
 	for _, tt := range tests {

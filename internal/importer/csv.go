@@ -134,7 +134,8 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 		entries = append(entries, fromRow(name, heads, cells, line, meaning))
 	}
 
-	return append(entries, fromTests(name, tests)...), rest, nil
+	found, broken := fromTests(name, tests)
+	return append(entries, found...), append(rest, broken...), nil
 }
 
 // fromRow reads a row whose heads are names that a program gave.

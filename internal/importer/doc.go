@@ -100,7 +100,7 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	}
 
 	if len(all) == 0 && !anyCommand(out.Files) {
-		return nil, errors.New("import: no result was recognised; try --format, or report the file")
+		return nil, noResult(out.Files)
 	}
 
 	names.name(all)
@@ -111,13 +111,20 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	return out, nil
 }
 
-func anyCommand(files []results.ImportedFile) bool {
+// noResult tells the first line that reads like a result.
+func noResult(files []results.ImportedFile) error {
 	for _, f := range files {
 		for _, l := range f.Lines {
-			if l.Kind == results.LineCommand {
-				return true
+			if l.Kind == results.LineNotFigures {
+				return fmt.Errorf("import: no result was recognised; not understood: %s:%d: %s", f.Name, l.Line, l.Text)
 			}
 		}
 	}
-	return false
+	return errors.New("import: no result was recognised; try --format, or report the file")
+}
+
+func anyCommand(files []results.ImportedFile) bool {
+	return slices.ContainsFunc(files, func(f results.ImportedFile) bool {
+		return slices.ContainsFunc(f.Lines, func(l results.ImportedLine) bool { return l.Kind == results.LineCommand })
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,48 +15,51 @@ import (
 
 // fromTests makes results of llama-bench's JSON objects: the tests of one model
 // in a file are one result, whose rows keep all their settings.
-func fromTests(name string, objects []object) []*entry {
-	var all []*entry
+func fromTests(name string, objects []object) (all []*entry, rest []results.ImportedLine) {
 	groups := map[string]*entry{}
 	for _, o := range objects {
-		key := o.text("model_filename") + "\x00" + o.text("model_type") + "\x00" + o.text("model")
-		e := groups[key]
-		if e == nil {
-			e = newEntry(name, formatLlamaJSON, o.line)
-			e.origin.StatedSettings = settingNames()
-			groups[key] = e
-			all = append(all, e)
+		out, err := llamabench.Parse(o.json())
+		if err != nil {
+			text := fmt.Sprintf("a test that cannot be read: %v: %s", err, brief(o.json()))
+			rest = appendLine(rest, o.line, results.LineNotFigures, text)
+			continue
 		}
-		e.addTest(o)
+
+		for i, row := range out.Rows {
+			key := fmt.Sprint(row.File, "\x00", row.Model, "\x00", row.SizeBytes, "\x00", row.Parameters)
+			e := groups[key]
+			if e == nil {
+				e = newEntry(name, formatLlamaJSON, o.line)
+				e.origin.StatedSettings = settingNames()
+				groups[key] = e
+				all = append(all, e)
+			}
+			e.addTest(o, row)
+			if i == 0 {
+				e.warnOfTest(o, out.Notes)
+			}
+		}
 	}
-	return slices.DeleteFunc(all, func(e *entry) bool { return e.rows == nil && len(e.warnings) == 0 })
+
+	return all, rest
 }
 
-// addTest reads one object's row.
-func (e *entry) addTest(o object) {
+func (e *entry) addTest(o object, row results.LlamaBenchRow) {
+	for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
+		if raw, ok := o.values[key]; ok {
+			row.Rest[key] = brief(raw)
+		}
+	}
+	e.rows = append(e.rows, row)
+	e.model = row.ModelName()
+}
+
+func (e *entry) warnOfTest(o object, notes []string) {
 	for _, again := range o.twice {
 		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", shown(again))
 	}
-
-	line := o.json()
-	out, err := llamabench.Parse(line)
-	if err != nil {
-		e.warn(results.WarnImportedUnusable, "line %d: a test that cannot be read: %s", o.line, shown(brief(line)))
-		return
-	}
-
-	for _, note := range out.Notes {
+	for _, note := range notes {
 		e.warn(results.WarnImportedUnusable, "line %d: %s", o.line, note)
-	}
-
-	for _, row := range out.Rows {
-		for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
-			if raw, ok := o.values[key]; ok {
-				row.Rest[key] = brief(raw)
-			}
-		}
-		e.rows = append(e.rows, row)
-		e.model = modelOfRow(row)
 	}
 }
 
@@ -73,13 +75,6 @@ func (o *object) json() []byte {
 	}
 	line.WriteByte('}')
 	return line.Bytes()
-}
-
-func modelOfRow(r results.LlamaBenchRow) string {
-	if r.File == "" {
-		return r.Model
-	}
-	return strings.TrimSuffix(path.Base(r.File), ".gguf")
 }
 
 // commonSettings are the settings that all rows of a result share, for telling
@@ -142,12 +137,12 @@ func fromSQL(name string, lines []textLine) (entries []*entry, rest []results.Im
 		objects = append(objects, o)
 	}
 
-	entries = fromTests(name, objects)
+	entries, broken := fromTests(name, objects)
 	for _, e := range entries {
 		e.origin.Format = formatLlamaSQL
 	}
 
-	return entries, rest
+	return entries, append(rest, broken...)
 }
 
 func appendLine(rest []results.ImportedLine, no int, kind results.LineKind, text string) []results.ImportedLine {

@@ -80,19 +80,18 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 		if err == nil {
 			return readObjects(file, name, objects, format)
 		}
-		if hasScattered(text) && (format == "" || format == formatLlamaJSON) {
+		if format == formatLlamaJSON {
 			return readScattered(file, name, text)
 		}
 		if format != "" {
 			return nil, err
 		}
-		if !bytes.Contains(text, []byte("Benchmark Result")) && !hasObjectLine(trimmed) {
+		if !bytes.Contains(text, []byte("Benchmark Result")) && !hasObjectLine(trimmed) && !hasScattered(text) {
 			return nil, err
 		}
 	}
 
-	if format == "" && hasScattered(text) && !bytes.Contains(text, []byte("Benchmark Result")) &&
-		!hasObjectLine(trimmed) {
+	if format == "" && hasScattered(text) {
 		return readScattered(file, name, text)
 	}
 
@@ -123,8 +122,8 @@ func readObjects(file *results.ImportedFile, name string, objects []object, form
 
 // readScattered reads results that stand within other text.
 func readScattered(file *results.ImportedFile, name string, text []byte) ([]*entry, error) {
-	kind, entries, rest := scattered(name, text)
-	file.Format, file.Lines = kind, rest
+	kind, entries, rest, omitted := scattered(name, text)
+	file.Format, file.Lines, file.Omitted = kind, rest, omitted
 	return entries, nil
 }
 
@@ -132,8 +131,7 @@ func readScattered(file *results.ImportedFile, name string, text []byte) ([]*ent
 // whose last line was cut off, a log with results in it.
 func hasObjectLine(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' {
+		if isObjectLine(line) {
 			return true
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
 )
 
@@ -53,7 +55,8 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 		}
 	}
 
-	return format, append(entries, fromTests(name, tests)...), rest
+	found, broken := fromTests(name, tests)
+	return format, append(entries, found...), append(rest, broken...)
 }
 
 // kindOf tells by its keys what wrote an object; "": nobody known.
@@ -61,7 +64,7 @@ func kindOf(o object) string {
 	switch {
 	case o.has("format_version", "step", "verdict"):
 		return formatOwn
-	case o.has("avg_ts", "n_prompt"), o.has("avg_ts", "n_gen"), o.has("bench_raw"):
+	case o.has("avg_ts", "n_prompt"), o.has("avg_ts", "n_gen"), o.has("bench_raw"), holdsTests(o):
 		return formatLlamaJSON
 	case o.has("aiperf_version"), o.has("input_config", "request_throughput"), isMetricObject(o, "request_throughput"):
 		return formatPerf
@@ -81,6 +84,11 @@ func kindOf(o object) string {
 	}
 
 	return ""
+}
+
+// holdsTests says that tests of llama-bench stand somewhere within an object.
+func holdsTests(o object) bool {
+	return slices.ContainsFunc(o.keys, func(key string) bool { return llamabench.Holds(o.values[key]) })
 }
 
 // isMetricObject says that a key holds a metric with its unit.

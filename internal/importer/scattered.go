@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/llamabench"
@@ -12,8 +13,8 @@ import (
 
 // scattered finds results within other text: an object or an array that spans
 // lines, after the messages of a program and before those of its end. The lines
-// around it are kept as text; an object that does not end is told.
-func scattered(name string, text []byte) (format string, entries []*entry, rest []results.ImportedLine) {
+// around it are read as text, in which an object that does not end is told.
+func scattered(name string, text []byte) (format string, entries []*entry, rest []results.ImportedLine, omitted int) {
 	text = llamabench.WithoutNaN(text)
 	var objects []object
 	around := bytes.Clone(text) // with the results blanked out
@@ -35,19 +36,10 @@ func scattered(name string, text []byte) (format string, entries []*entry, rest 
 	}
 
 	format, entries, rest = fromObjects(name, objects, "")
-	lines, _ := linesOf(around)
-	for _, l := range lines {
-		kind := results.LineNote
-		if startsResult(text, l) {
-			kind = results.LineNotFigures
-			l.text = "a result that is not complete: " + l.text
-		}
-		if strings.Trim(l.text, " \t[],{}") != "" {
-			rest = appendLine(rest, l.no, kind, l.text)
-		}
-	}
-
-	return format, entries, rest
+	lines, overwritten := linesOf(around)
+	lines = slices.DeleteFunc(lines, func(l textLine) bool { return strings.Trim(l.text, " \t[],{}") == "" })
+	others, kept, omitted := fromText(name, lines)
+	return format, append(entries, others...), append(rest, kept...), overwritten + omitted
 }
 
 // objectsAt decodes the results that begin at an index, and how long they are;
@@ -74,12 +66,6 @@ func objectsAt(text []byte, at int) ([]object, int) {
 	return found, int(decoder.InputOffset())
 }
 
-// startsResult says that an object begins like a result on the line before, so
-// that it was cut off.
-func startsResult(_ []byte, l textLine) bool {
-	return strings.Contains(l.text, `"build_commit"`)
-}
-
 // blank overwrites all but the ends of lines.
 func blank(text []byte) {
 	for i, c := range text {
@@ -90,9 +76,20 @@ func blank(text []byte) {
 }
 
 // hasScattered says whether a text that is not JSON as a whole may hold results
-// in it.
+// in it which are not lines by themselves.
 func hasScattered(text []byte) bool {
-	return bytes.Contains(text, []byte(`"avg_ts"`)) && bytes.Contains(text, []byte(`"n_prompt"`))
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(line, []byte(`"avg_ts"`)) && !isObjectLine(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// isObjectLine says that a line is a JSON object by itself.
+func isObjectLine(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
 // errorOfTool names the tool of a file that is not read.

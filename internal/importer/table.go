@@ -192,6 +192,9 @@ func (s *scanner) llamaTable(rows []textLine) {
 			continue
 		}
 		e.rows = append(e.rows, parsed.Rows...)
+		for _, note := range parsed.Notes {
+			e.warn(results.WarnImportedUnusable, "line %d: %s", r.no, note)
+		}
 		for i, head := range heads {
 			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.no, "llama_bench")
 		}
@@ -201,7 +204,7 @@ func (s *scanner) llamaTable(rows []textLine) {
 		return
 	}
 
-	e.model = modelOfRow(e.rows[0])
+	e.model = e.rows[0].ModelName()
 	e.variant = e.model
 	s.found(e)
 	s.before, s.last = nearby{}, nil

@@ -104,15 +104,19 @@ func (s *scanner) keep(l textLine, kind results.LineKind) {
 	s.counts[kind] += len(s.kept) - before
 }
 
-// looksFigures says that a line reads like a measurement.
+// looksFigures says that a line reads like a measurement, or begins one that
+// was cut off.
 func looksFigures(text string) bool {
+	if strings.Contains(text, `"build_commit"`) {
+		return true
+	}
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
 	lower := strings.ToLower(text)
 	for _, word := range []string{
 		"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput",
-		"latency",
+		"latency", `"avg_ts"`,
 	} {
 		if strings.Contains(lower, word) {
 			return true

@@ -3,52 +3,26 @@ package llamabench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/results"
 )
 
-// known are the keys that have fields of their own.
-type known struct {
-	Commit     string     `json:"build_commit"`
-	Number     int        `json:"build_number"`
-	CPU        string     `json:"cpu_info"`
-	GPU        string     `json:"gpu_info"`
-	Backends   string     `json:"backends"`
-	File       string     `json:"model_filename"`
-	Type       string     `json:"model_type"`
-	Model      string     `json:"model"` // in tables that people made
-	Size       int64      `json:"model_size"`
-	Parameters int64      `json:"model_n_params"`
-	Batch      int        `json:"n_batch"`
-	MicroBatch int        `json:"n_ubatch"`
-	Threads    int        `json:"n_threads"`
-	GPULayers  *int       `json:"n_gpu_layers"`
-	Prompt     int        `json:"n_prompt"`
-	Generated  int        `json:"n_gen"`
-	Depth      int        `json:"n_depth"`
-	TokensPerS *float64   `json:"avg_ts"`
-	Deviation  *float64   `json:"stddev_ts"`
-	SamplesNS  []*float64 `json:"samples_ns"`
-	SamplesTS  []*float64 `json:"samples_ts"`
-}
-
-// own are the keys that stand in fields of a row, or follow from them.
-func own() []string {
-	return []string{
-		"build_commit", "build_number", "cpu_info", "gpu_info", "backends", "model_filename", "model_type", "model",
-		"model_size", "model_n_params", "n_batch", "n_ubatch", "n_threads", "n_gpu_layers", "n_prompt", "n_gen",
-		"n_depth", "avg_ts", "stddev_ts", "samples_ns", "samples_ts", "avg_ns", "stddev_ns", "test_time", "flash_attn",
-	}
-}
-
 // nested is where a program that wraps llama-bench keeps its row.
 const nested = "bench_raw"
+
+// deepest is how many objects and arrays around a row are looked through.
+const deepest = 16
+
+// Holds reports whether a JSON object is a row or has rows somewhere in it.
+func Holds(object []byte) bool {
+	return bytes.Contains(object, []byte(`"avg_ts"`)) || bytes.Contains(object, []byte(`"`+nested+`"`))
+}
 
 // parseJSON reads every JSON object that is a row, alone on its line, within an
 // array or within another object, whatever stands around it.
@@ -70,7 +44,9 @@ func parseJSON(output []byte) Output {
 			continue
 		}
 		at += int(decoder.InputOffset())
-		out.add(raw)
+		if Holds(raw) {
+			out.add(raw, 0)
+		}
 	}
 
 	return out
@@ -84,193 +60,224 @@ func (out *Output) noteBroken(output []byte, at int) {
 	if begin[0] == '{' && bytes.HasPrefix(inner, []byte{'"'}) &&
 		(bytes.Contains(begin, []byte(`"build_commit"`)) || bytes.Contains(begin, []byte(`"avg_ts"`))) {
 		line := 1 + bytes.Count(output[:at], []byte("\n"))
-		out.Notes = append(out.Notes, fmt.Sprintf("line %d: a test that is not complete; it is left out", line))
+		out.notef("line %d: a test that is not complete; it is left out", line)
 	}
 }
 
-func (out *Output) add(raw json.RawMessage) {
-	if raw[0] == '[' {
+func (out *Output) notef(format string, args ...any) {
+	out.Notes = append(out.Notes, fmt.Sprintf(format, args...))
+}
+
+// add reads the rows in a value: the object that is one, the text of a
+// program's output, whatever an array or another object holds.
+func (out *Output) add(raw json.RawMessage, depth int) {
+	if depth > deepest || !Holds(raw) && depth > 0 && raw[0] != '"' {
+		return
+	}
+
+	switch raw[0] {
+	case '[':
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) == nil {
 			for _, item := range items {
-				out.add(item)
+				out.add(item, depth+1)
 			}
 		}
-		return
-	}
-
-	var all map[string]json.RawMessage
-	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &all) != nil {
-		return
-	}
-	if inner, ok := all[nested]; ok && len(inner) > 0 {
-		out.addNested(all, inner)
-		return
-	}
-
-	_, speed := all["avg_ts"]
-	_, prompt := all["n_prompt"]
-	_, generated := all["n_gen"]
-	if speed && (prompt || generated) {
-		out.addRow(raw)
+	case '{':
+		out.addObject(raw, depth)
 	}
 }
 
-// addNested reads the rows within another program's object. What that says of
-// itself, such as the build that it ran, tells its rows apart.
-func (out *Output) addNested(around map[string]json.RawMessage, inner json.RawMessage) {
+func (out *Output) addObject(raw json.RawMessage, depth int) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return
+	}
+
+	if inner, ok := members[nested]; ok {
+		out.addNested(members, inner, depth)
+		return
+	}
+
+	_, speed := members["avg_ts"]
+	_, prompt := members["n_prompt"]
+	_, generated := members["n_gen"]
+	if speed && (prompt || generated) {
+		out.addRow(raw)
+		return
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		out.add(members[name], depth+1)
+	}
+}
+
+// addNested reads the rows within another program's object, or the text that
+// llama-bench printed. What that program says of itself, such as the build that
+// it ran, tells its rows apart.
+func (out *Output) addNested(around map[string]json.RawMessage, inner json.RawMessage, depth int) {
 	first := len(out.Rows)
-	out.add(inner)
+	var printed string
+	if json.Unmarshal(inner, &printed) == nil {
+		if within, err := Parse([]byte(printed)); err == nil {
+			out.Rows, out.Notes = append(out.Rows, within.Rows...), append(out.Notes, within.Notes...)
+		}
+	} else {
+		out.add(inner, depth+1)
+	}
+
+	if len(out.Rows) == first {
+		out.notef("%s has no test that can be read; it is left out", nested)
+	}
 	for i := first; i < len(out.Rows); i++ {
-		for _, name := range []string{"build", "fa", "b", "hipblaslt"} {
+		for name, raw := range around {
 			var value any
-			if raw, ok := around[name]; ok && json.Unmarshal(raw, &value) == nil && plain(value) != "" {
+			if json.Unmarshal(raw, &value) == nil && tellsApart(name, value) && plain(value) != "" {
 				out.Rows[i].Rest["run_"+name] = plain(value)
 			}
 		}
 	}
 }
 
+// tellsApart reports whether a member beside a nested row is a setting of that
+// run: words and switches are, numbers only under the names of settings.
+func tellsApart(name string, value any) bool {
+	switch value.(type) {
+	case bool:
+		return true
+	case string:
+		return name != nested && name != "mode" && !strings.Contains(name, "time") && !strings.Contains(name, "date")
+	case float64:
+		return name == "fa" || name == "b" || name == "hipblaslt"
+	}
+	return false
+}
+
 func (out *Output) addRow(raw json.RawMessage) {
-	var all map[string]any
-	var k known
-	if err := json.Unmarshal(raw, &all); err != nil {
-		out.Notes = append(out.Notes, "a test that cannot be read: "+err.Error())
-		return
-	}
-	if err := json.Unmarshal(raw, &k); err != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("test %s: %v; it is left out",
-			results.TestName(k.Prompt, k.Generated, k.Depth), err))
+	var f fields
+	if err := json.Unmarshal(raw, &f); err != nil {
+		out.notef("a test that cannot be read: %v", err)
 		return
 	}
 
-	if k.TokensPerS == nil || *k.TokensPerS < 0 {
-		mean := meanOf(k.SamplesTS)
-		if mean == nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("test %s: its speed avg_ts is not a number, and there are no "+
-				"samples; it is left out",
-				results.TestName(k.Prompt, k.Generated, k.Depth)))
-			return
-		}
-		out.Notes = append(out.Notes, fmt.Sprintf("test %s: avg_ts is not a number; the speed is the mean of "+
-			"samples_ts",
-			results.TestName(k.Prompt, k.Generated, k.Depth)))
-		k.TokensPerS = mean
+	row, err := f.row()
+	if err != nil {
+		out.notef("%v; it is left out", err)
+		return
 	}
 
-	row := k.row(all)
-	if _, stated := all["stddev_ts"]; !stated {
-		row.TokensPerSD = deviation(valuesOf(k.SamplesTS))
-	} else if note := k.mendDeviation(&row); note != "" {
-		out.Notes = append(out.Notes, fmt.Sprintf("test %s: %s", row.Test, note))
+	for _, note := range f.mend(&row) {
+		out.notef("test %s: %s", row.Test, note)
 	}
-
+	if math.IsNaN(row.TokensPerS) {
+		out.notef("test %s: its speed avg_ts is not a number, and there are no samples; it is left out", row.Test)
+		return
+	}
 	out.Rows = append(out.Rows, row)
 }
 
-func (k known) row(all map[string]any) results.LlamaBenchRow {
+// row has everything but the speed's doubts. Its speed is NaN where none is
+// stated.
+func (f fields) row() (results.LlamaBenchRow, error) {
 	r := results.LlamaBenchRow{
-		Test: results.TestName(k.Prompt, k.Generated,
-			k.Depth), Build: k.Commit, CPU: k.CPU, GPU: k.GPU, Backend: k.Backends,
-		File: k.File, Model: k.Type, SizeBytes: k.Size, Parameters: k.Parameters,
-		Threads: k.Threads, GPULayers: k.GPULayers, Batch: k.Batch, MicroBatch: k.MicroBatch,
-		FlashAttn: plain(all["flash_attn"]),
-		Prompt:    k.Prompt, Generated: k.Generated, Depth: k.Depth, TokensPerS: *k.TokensPerS,
-		TokensPerSD: k.Deviation,
-		Rest:        map[string]string{},
+		Build: f.text("build_commit"), CPU: f.text("cpu_info"), GPU: f.text("gpu_info"), Backend: f.text("backends"),
+		File: f.text("model_filename"), Model: f.text("model_type"), FlashAttn: plain(f["flash_attn"]),
+		SizeBytes: f.count("model_size"), Parameters: f.count("model_n_params"),
+		Threads: int(f.count("n_threads")), Batch: int(f.count("n_batch")), MicroBatch: int(f.count("n_ubatch")),
+		Prompt: int(f.count("n_prompt")), Generated: int(f.count("n_gen")), Depth: int(f.count("n_depth")),
+		TokensPerS: math.NaN(), TokensPerSD: f.number("stddev_ts"),
+		Rest: map[string]string{},
 	}
 
+	for _, name := range []string{"n_prompt", "n_gen", "n_depth"} {
+		if !f.isCount(name) || f.count(name) < 0 {
+			return r, fmt.Errorf("a test whose %s is %s, not a number of tokens", name, plain(f[name]))
+		}
+	}
+	if r.Prompt+r.Generated == 0 {
+		return r, errors.New("a test of no tokens: n_prompt and n_gen are 0")
+	}
+
+	r.Test = results.TestName(r.Prompt, r.Generated, r.Depth)
+	if speed := f.number("avg_ts"); speed != nil && *speed >= 0 {
+		r.TokensPerS = *speed
+	}
 	if r.Model == "" {
-		r.Model = k.Model
+		r.Model = f.text("model") // in tables that people made
 	}
-	if k.Number != 0 {
-		r.Build = fmt.Sprintf("%s (%d)", k.Commit, k.Number)
+	if n := f.count("build_number"); n != 0 {
+		r.Build = fmt.Sprintf("%s (%d)", r.Build, n)
 	}
-
-	for _, ns := range k.SamplesNS {
-		if ns != nil {
-			r.SamplesS = append(r.SamplesS, *ns/1e9)
+	if f["n_gpu_layers"] != nil && f.isCount("n_gpu_layers") {
+		r.GPULayers = new(int(f.count("n_gpu_layers")))
+	}
+	for _, ns := range f.numbers("samples_ns") {
+		r.SamplesS = append(r.SamplesS, ns/1e9)
+	}
+	for name, value := range f {
+		if text := plain(value); text != "" && !f.hasField(name) {
+			r.Rest[name] = text
 		}
 	}
 
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if text := plain(all[key]); !slices.Contains(own(), key) && text != "" {
-			r.Rest[key] = text
-		}
-	}
-
-	return r
+	return r, nil
 }
 
-// mendDeviation holds the printed deviation against the samples: llama-bench
-// takes it from the difference of two large numbers, which leaves nan or
-// nonsense where the samples are close together.
-func (k known) mendDeviation(r *results.LlamaBenchRow) (note string) {
-	samples := valuesOf(k.SamplesTS)
+// mend holds the printed speed and deviation against the samples: llama-bench
+// takes the deviation from the difference of two large numbers, which leaves
+// nan or nonsense where the samples are close together. Speeds that follow from
+// times stand in for what is missing, and contradict nothing.
+func (f fields) mend(r *results.LlamaBenchRow) (notes []string) {
+	listed := f.numbers("samples_ts")
+	samples := listed
+	if samples == nil {
+		samples = speedsOf(*r)
+	}
+
+	const near = 0.01 // of the speed
+	again := mean(listed)
+	switch {
+	case math.IsNaN(r.TokensPerS) && len(samples) > 0:
+		r.TokensPerS = mean(samples)
+		notes = append(notes, "avg_ts is not a number; the speed is the mean of the samples")
+	case math.Abs(again-r.TokensPerS) > near*again:
+		notes = append(notes, fmt.Sprintf("avg_ts is %.4g, and the samples have a mean of %.4g", r.TokensPerS, again))
+	}
+
+	if _, stated := f["stddev_ts"]; !stated {
+		r.TokensPerSD = deviation(samples)
+	} else if doubt := doubtOf(r.TokensPerSD, r.TokensPerS, listed); doubt != "" {
+		r.TokensPerSD = deviation(samples)
+		notes = append(notes, "stddev_ts is "+doubt+insteadOf(r.TokensPerSD, len(samples)))
+	}
+
+	return notes
+}
+
+// doubtOf says what is wrong with a stated deviation; "": nothing.
+func doubtOf(stated *float64, speed float64, samples []float64) string {
+	const share, rounding = 0.02, 1e-5 // of the deviation; of the speed, for samples that were printed with few digits
 	again := deviation(samples)
 	switch {
-	case k.Deviation == nil && again == nil:
-		return "stddev_ts is not a number, and one sample has no deviation"
-	case k.Deviation == nil:
-		r.TokensPerSD = again
-		return fmt.Sprintf("stddev_ts is not a number; %.4g is that of samples_ts", *again)
-	case *k.Deviation < 0:
-		r.TokensPerSD = again
-		return fmt.Sprintf("stddev_ts is %g, which cannot be", *k.Deviation)
-	case again == nil:
-		return ""
+	case stated == nil:
+		return "not a number"
+	case again != nil && math.Abs(*stated-*again) > share**again+rounding*speed:
+		return fmt.Sprintf("%.4g", *stated)
+	case again == nil && absurd(*stated, speed, len(samples)):
+		return fmt.Sprintf("%.4g, which cannot be", *stated)
 	}
-
-	const share, rounding = 0.02, 1e-5 // of the deviation; of the speed, for samples that were printed with few digits
-	if math.Abs(*k.Deviation-*again) <= share**again+rounding*r.TokensPerS {
-		return ""
-	}
-
-	r.TokensPerSD = again
-	return fmt.Sprintf("stddev_ts is %.4g, and samples_ts have %.4g, which is used", *k.Deviation, *again)
-}
-
-func valuesOf(list []*float64) []float64 {
-	var values []float64
-	for _, v := range list {
-		if v != nil {
-			values = append(values, *v)
-		}
-	}
-	return values
-}
-
-func meanOf(list []*float64) *float64 {
-	values := valuesOf(list)
-	if values == nil {
-		return nil
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	sum /= float64(len(values))
-	return &sum
-}
-
-// plain is a value as llama-bench's table shows it: 1 and 0 for true and false.
-func plain(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case bool:
-		if v {
-			return "1"
-		}
-		return "0"
-	case float64:
-		if v == math.Trunc(v) {
-			return strconv.FormatFloat(v, 'f', 0, 64)
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-
 	return ""
+}
+
+// insteadOf says which deviation of n samples is used; nil: none.
+func insteadOf(again *float64, n int) string {
+	switch {
+	case again != nil:
+		return fmt.Sprintf("; %.4g is that of the samples", *again)
+	case n == 1:
+		return ", and one sample has no deviation"
+	}
+	return ", and there are no samples"
 }
 
 // JSONLines asks llama-bench for its most exact form: one object a line, each

@@ -136,8 +136,21 @@ func TestParseDamaged(t *testing.T) {
 		{"infinite", row(`,"stddev_ts":inf` + five), 1, "0.1303", "stddev_ts is not a number"},
 		{"nan of one sample", row(`,"stddev_ts":nan,"samples_ts":[20.0]`), 1, "null", "one sample has no deviation"},
 		{"absurd", row(`,"stddev_ts":3.229` + five), 1, "0.1303", "stddev_ts is 3.229"},
-		{"as the samples say", row(`,"stddev_ts":0.1303` + five), 1, "0.1303", ""},
+		{
+			"as the samples say", strings.Replace(row(`,"stddev_ts":0.1303`+five), "20.0", "10.5382", 1), 1,
+			"0.1303", "",
+		},
+		{"of other samples than the speed", row(`,"stddev_ts":0.1303` + five), 1, "0.1303", "a mean of 10.54"},
+		{"in quotation marks", row(`,"stddev_ts":"NaN"` + five), 1, "0.1303", "stddev_ts is not a number"},
+		{"from the times", row(`,"stddev_ts":null,"samples_ns":[3.2e9,1.6e9]`), 1, "14.14", "of the samples"},
 		{"below zero", row(`,"stddev_ts":-1`), 1, "null", "cannot be"},
+		{"absurd without samples", row(`,"stddev_ts":1e6`), 1, "null", "stddev_ts is 1e+06, which cannot be"},
+		{"absurd in a table", "| test | t/s |\n|---|---|\n| pp5 | 20 ± 1e9 |\n", 1, "null", "deviation is 1e9"},
+		{"nan in a table", "| test | t/s |\n|---|---|\n| pp5 | 20 ± nan |\n", 1, "null", "deviation is nan"},
+		{
+			"a speed that is not a number", strings.Replace(row(five), "20.0", `"NaN"`, 1), 1, "0.1303",
+			"the speed is the mean of the samples",
+		},
 		{"no samples", row(`,"stddev_ts":0.5`), 1, "0.5", ""},
 		{"nan among texts", "nan, \"x: nan\"\n" + row(`,"stddev_ts":0.5,"gpu_info":"nan: nan"`), 1, "0.5", ""},
 		{"an array after noise", "ggml_vulkan: Found 1 devices:\nggml: 0 = \"X\" | {uma: 0} [a]\n[\n" + row("") +
@@ -149,7 +162,13 @@ func TestParseDamaged(t *testing.T) {
 		{"within another program's row", `{"mode":"pp","build":"hip","hipblaslt":1,"bench_raw":` +
 			row(`,"stddev_ts":0.5`) + `}`, 1, "0.5", ""},
 		{"a list within another program's row", `{"bench_raw":[` + row("") + `]}`, 1, "null", ""},
-		{"a field of another kind", row("") + "\n" + row(`,"n_batch":"many"`), 1, "null", "it is left out"},
+		{"text of its output", `{"bench_raw":` + strconv.Quote(row(`,"stddev_ts":0.5`)) + `}`, 1, "0.5", ""},
+		{"deep within", `{"runs":[{"cases":[[` + row("") + `]]}]}`, 1, "null", ""},
+		{"nothing within", row("") + "\n" + `{"bench_raw":{"error":"x"}}`, 1, "null", "no test that can be read"},
+		{"a field of another kind", row("") + "\n" + row(`,"n_batch":"many"`), 2, "null", ""},
+		{"no length", row("") + "\n" + row(`,"n_prompt":0`), 1, "null", "a test of no tokens"},
+		{"a length below zero", row("") + "\n" + row(`,"n_prompt":-5`), 1, "null", "n_prompt is -5"},
+		{"a length in words", row("") + "\n" + row(`,"n_prompt":"many"`), 1, "null", "n_prompt is many"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,6 +189,47 @@ func TestParseDamaged(t *testing.T) {
 			if notes := strings.Join(out.Notes, "; "); tt.note == "" && notes != "" ||
 				!strings.Contains(notes, tt.note) {
 				t.Errorf("notes %q, want %q", notes, tt.note)
+			}
+		})
+	}
+}
+
+// Rows that differ in any member are different tests, whatever its kind and
+// whoever wrote it.
+func TestRowsThatDiffer(t *testing.T) {
+	plain := row(`,"list":[1],"object":{"a":1},"switch":false,"word":"a"`)
+	wrapped := func(more string) string { return `{"start_time":"2025","bench_raw":` + plain + more + `}` }
+	tests := []struct {
+		name, a, b string
+		same       bool
+	}{
+		{"twice", plain, plain, true},
+		{
+			"measurements", plain, row(`,"list":[1],"object":{"a":1},"switch":false,"word":"a","test_time":"x","avg_ns":3`),
+			true,
+		},
+		{"a list", plain, strings.Replace(plain, "[1]", "[1,2]", 1), false},
+		{"an object", plain, strings.Replace(plain, `{"a":1}`, `{"a":2}`, 1), false},
+		{"a switch", plain, strings.Replace(plain, "false", "true", 1), false},
+		{"a word", plain, strings.Replace(plain, `"word":"a"`, `"word":"b"`, 1), false},
+		{"a folder of the model", plain, strings.Replace(plain, "m.gguf", "other/m.gguf", 1), false},
+		{"a kind of model", plain, row(`,"list":[1],"object":{"a":1},"switch":false,"word":"a","model_type":"y"`), false},
+		{"a size of model", plain, row(`,"list":[1],"object":{"a":1},"switch":false,"word":"a","model_size":5`), false},
+		{"a count in words", plain, strings.Replace(plain, "2048", `"many"`, 1), false},
+		{"a count in quotation marks", plain, strings.Replace(plain, "2048", `"2048"`, 1), true},
+		{"times of the program around", wrapped(""), strings.Replace(wrapped(""), "2025", "2026", 1), true},
+		{"a word of the program around", wrapped(`,"env":"A=1"`), wrapped(`,"env":"A=2"`), false},
+		{"a switch of the program around", wrapped(`,"hipblaslt":0`), wrapped(`,"hipblaslt":1`), false},
+		{"a measurement of the program around", wrapped(`,"max_power_w":90`), wrapped(`,"max_power_w":95`), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := Parse([]byte(tt.a + "\n" + tt.b))
+			if err != nil || len(out.Rows) != 2 {
+				t.Fatalf("%d rows, error %v; want 2; notes %q", len(out.Rows), err, out.Notes)
+			}
+			if same := out.Rows[0].SameTest(out.Rows[1]); same != tt.same {
+				t.Errorf("same test: %v, want %v: %+v and %+v", same, tt.same, out.Rows[0], out.Rows[1])
 			}
 		})
 	}

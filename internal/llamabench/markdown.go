@@ -3,25 +3,25 @@ package llamabench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/results"
 )
 
-// parseMarkdown reads tables; a line "build: COMMIT (NUMBER)" belongs to the
-// rows before it.
-func parseMarkdown(text string) ([]results.LlamaBenchRow, error) {
-	var rows []results.LlamaBenchRow
+// addMarkdown reads tables; a line "build: COMMIT (NUMBER)" belongs to the rows
+// before it.
+func (out *Output) addMarkdown(text string) error {
 	var heads []string
 	unbuilt := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if build, ok := strings.CutPrefix(line, "build: "); ok {
-			for i := unbuilt; i < len(rows); i++ {
-				rows[i].Build = build
+			for i := unbuilt; i < len(out.Rows); i++ {
+				out.Rows[i].Build = build
 			}
-			unbuilt, heads = len(rows), nil
+			unbuilt, heads = len(out.Rows), nil
 			continue
 		}
 		if !strings.HasPrefix(line, "|") {
@@ -39,13 +39,16 @@ func parseMarkdown(text string) ([]results.LlamaBenchRow, error) {
 		default:
 			row, err := fromCells(heads, cells)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			rows = append(rows, row)
+			if stated := strings.Fields(cells[slices.Index(heads, "t/s")]); len(stated) > 1 && row.TokensPerSD == nil {
+				out.notef("test %s: its deviation is %s, which cannot be", row.Test, stated[len(stated)-1])
+			}
+			out.Rows = append(out.Rows, row)
 		}
 	}
 
-	return rows, nil
+	return nil
 }
 
 func isHead(cells []string) bool {
@@ -161,7 +164,7 @@ func setSpeed(r *results.LlamaBenchRow, cell string) error {
 		if err != nil {
 			return fmt.Errorf("%q is not a speed", cell)
 		}
-		if !math.IsNaN(sd) && !math.IsInf(sd, 0) && sd >= 0 {
+		if !math.IsNaN(sd) && !absurd(sd, r.TokensPerS, 0) {
 			r.TokensPerSD = &sd
 		}
 	}

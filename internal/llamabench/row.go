@@ -7,6 +7,7 @@
 package llamabench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,11 +29,9 @@ type Output struct {
 func Parse(output []byte) (Output, error) {
 	out := parseJSON(output)
 	if len(out.Rows) == 0 {
-		table, err := parseMarkdown(string(output))
-		if err != nil {
+		if err := out.addMarkdown(string(output)); err != nil {
 			return Output{}, fmt.Errorf("read llama-bench output: %w", err)
 		}
-		out.Rows = table
 	}
 
 	if len(out.Rows) > 0 {
@@ -57,20 +56,32 @@ func SpeedText(row results.LlamaBenchRow) string {
 	return speed + " ± " + strconv.FormatFloat(*row.TokensPerSD, 'f', digits, 64)
 }
 
+// mean is NaN of no values.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
 // deviation is the sample deviation; nil for fewer than two values.
 func deviation(samples []float64) *float64 {
 	if len(samples) < 2 {
 		return nil
 	}
 
-	mean := 0.0
+	middle, squares := mean(samples), 0.0
 	for _, v := range samples {
-		mean += v / float64(len(samples))
+		squares += (v - middle) * (v - middle)
 	}
-	squares := 0.0
-	for _, v := range samples {
-		squares += (v - mean) * (v - mean)
-	}
-	sd := math.Sqrt(squares / float64(len(samples)-1))
-	return &sd
+	return new(math.Sqrt(squares / float64(len(samples)-1)))
+}
+
+// absurd reports whether n speeds, none below 0, cannot have a deviation beside
+// their mean. n is 0 where it is not known: then it is as many as llama-bench
+// takes by itself.
+func absurd(deviation, mean float64, n int) bool {
+	const usual = 5
+	return deviation < 0 || deviation > mean*math.Sqrt(float64(cmp.Or(n, usual)))
 }

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 	rows := slices.Concat(runs...)
 	several := slices.ContainsFunc(rows, func(row results.LlamaBenchRow) bool {
-		return modelOfTest(row) != modelOfTest(rows[0])
+		return row.ModelName() != rows[0].ModelName()
 	})
 	settings := TestSettings(runs...)
 	var names []string
@@ -25,14 +24,14 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 			name, title = name+" "+strings.NewReplacer(" ", "", ",", " ").Replace(s), title+", "+s
 		}
 		if several {
-			name, title = name+"@"+modelOfTest(row), title+", "+modelOfTest(row)
+			name, title = name+"@"+row.ModelName(), title+", "+row.ModelName()
 		}
 		if slices.Contains(names, name) {
 			continue
 		}
 		names = append(names, name)
 		same := func(other results.LlamaBenchRow) bool {
-			return other.Test == row.Test && modelOfTest(other) == modelOfTest(row) &&
+			return other.Test == row.Test && other.ModelName() == row.ModelName() &&
 				slices.Equal(settings(other), settings(row))
 		}
 		figures = append(figures, Figure{
@@ -67,8 +66,9 @@ func testRuns(steps []*results.Result) [][]results.LlamaBenchRow {
 }
 
 // TestSettings gives of each row the settings in which the rows of one run of
-// the program differ beside test and model. What only differs between runs is
-// not told: it may be what they are compared for.
+// the program differ beside the test, and those in which models of one name do.
+// What only differs between runs is not told: it may be what they are compared
+// for.
 func TestSettings(runs ...[]results.LlamaBenchRow) func(results.LlamaBenchRow) []results.RowSetting {
 	vary := map[string]bool{}
 	for _, rows := range runs {
@@ -90,41 +90,39 @@ func SettingsText(settings []results.RowSetting) string {
 	return strings.Join(parts, ", ")
 }
 
-// addVarying notes the settings that are not the same in all rows.
+// addVarying notes the settings that are not the same in all rows; of the
+// models, those that are not the same in all rows of one name.
 func addVarying(vary map[string]bool, rows []results.LlamaBenchRow) {
-	if len(rows) == 0 {
-		return
-	}
-
-	valuesOf := func(r results.LlamaBenchRow) map[string]string {
-		values := map[string]string{}
-		for _, s := range r.Settings() {
-			values[s.Name] = s.Value
+	named := map[string]results.LlamaBenchRow{} // the first row of each model's name
+	for _, row := range rows {
+		first, known := named[row.ModelName()]
+		if !known {
+			first, named[row.ModelName()] = row, row
 		}
-		return values
-	}
-
-	first := valuesOf(rows[0])
-	for _, row := range rows[1:] {
-		values := valuesOf(row)
-		for name, value := range values {
-			vary[name] = vary[name] || value != first[name]
-		}
-		for name := range first {
-			if _, known := values[name]; !known {
-				vary[name] = true
-			}
-		}
+		addDifferences(vary, rows[0], row, false)
+		addDifferences(vary, first, row, true)
 	}
 }
 
-// modelOfTest names the model of a test: its file without folder and ending,
-// or what the program calls it.
-func modelOfTest(row results.LlamaBenchRow) string {
-	if row.File == "" {
-		return row.Model
+// addDifferences notes the settings in which two rows differ: those of the
+// model, or all others.
+func addDifferences(vary map[string]bool, a, b results.LlamaBenchRow, ofModel bool) {
+	values := map[string]string{}
+	for _, s := range a.Settings() {
+		values[s.Name] = s.Value
 	}
-	return strings.TrimSuffix(path.Base(row.File), ".gguf")
+
+	for _, s := range b.Settings() {
+		if s.OfModel() == ofModel && s.Value != values[s.Name] {
+			vary[s.Name] = true
+		}
+		delete(values, s.Name)
+	}
+	for name := range values { // what b does not have
+		if !ofModel {
+			vary[name] = true
+		}
+	}
 }
 
 // meanOfTests is the mean over the rows that match; null if there is none.

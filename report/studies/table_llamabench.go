@@ -282,7 +282,7 @@ func withoutColumns(
 ) func(results.LlamaBenchRow) []results.RowSetting {
 	return func(row results.LlamaBenchRow) []results.RowSetting {
 		return slices.DeleteFunc(settings(row), func(s results.RowSetting) bool {
-			return s.Name == "backend" || s.Name == "ngl" || s.Name == "fa"
+			return s.Name == "backend" || s.Name == "ngl" || s.Name == "fa" || s.Name == "model"
 		})
 	}
 }
