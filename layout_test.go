@@ -324,6 +324,10 @@ var rules = map[string]rule{
 		"harness/session", "harness/slurm", "internal/text", "internal/usage", "launchers/cleanup", "launchers/recipe",
 		"report", "results", "results/store", "scenarios",
 	}, never: noCLI},
+	"harness/queue": {ours: []string{
+		"harness/state", "internal/inside", "internal/text", "internal/usage", "report/differences", "report/table",
+		"results", "results/store", "scenarios",
+	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/screen": {ours: []string{
 		"harness", "harness/progress", "harness/session", "harness/status", "internal/text", "report/live", "results",
 	}, never: []string{"net/http", "os/exec", "github.com/spf13/cobra"}},

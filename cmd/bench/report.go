@@ -112,7 +112,7 @@ func printForm(e env, run *results.Run, o reportOptions) error {
 	case o.format == "html" && o.tables != nil:
 		return usageError(errors.New("--table: the page holds all tables; leave it out"))
 	case o.asJSON:
-		return printJSON(e, newRunJSON(run))
+		return printJSON(e, export.JSON(run))
 	case o.format == "html":
 		return drawPage(e.stdout, o, run)
 	case o.step != "":
@@ -131,32 +131,6 @@ func printForm(e env, run *results.Run, o reportOptions) error {
 	}
 
 	return report.Write(e.stdout, run, opts)
-}
-
-// runJSON is a run as JSON.
-type runJSON struct {
-	Folder   string           `json:"folder"`
-	Manifest results.Manifest `json:"manifest"`
-	Finished bool             `json:"finished"`
-	Steps    []stepJSON       `json:"steps"`
-	Problems []string         `json:"problems"`
-}
-
-// stepJSON is a step as JSON.
-type stepJSON struct {
-	State  results.StepState `json:"state"`
-	Result *results.Result   `json:"result"`
-}
-
-func newRunJSON(run *results.Run) runJSON {
-	v := runJSON{
-		Folder: run.Dir, Manifest: run.Manifest, Finished: run.Finished,
-		Steps: []stepJSON{}, Problems: append([]string{}, run.Problems...),
-	}
-	for i := range run.Steps {
-		v.Steps = append(v.Steps, stepJSON{run.Steps[i].State, run.Steps[i].Result})
-	}
-	return v
 }
 
 // runFolder is the folder of a run, or the newest run in a folder above runs,

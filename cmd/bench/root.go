@@ -43,6 +43,7 @@ func newRootCommand(e env) *cobra.Command {
 	root.AddCommand(
 		newRunCommand(e),
 		newResumeCommand(e),
+		newQueueCommand(e),
 		newWatchCommand(e),
 		newCancelCommand(e),
 		newJobCommand(e),

@@ -79,12 +79,16 @@ func newRunCommand(e env) *cobra.Command {
 	o.scenarioOptions.addFlags(cmd)
 	o.lockWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.out, "out", store.DefaultDir, "`folder` for results; the run goes to SCENARIO/RUN-ID "+
-		"below it")
+	o.addOutFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
-	cmd.Flags().BoolVar(&o.allowMissing, "allow-missing", false, "run although programs, files or GPUs are missing")
 	return cmd
+}
+
+// addOutFlags are those that a queued run has too.
+func (o *runOptions) addOutFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.out, "out", store.DefaultDir, "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
+	fs.BoolVar(&o.allowMissing, "allow-missing", false, "run although programs, files or GPUs are missing")
 }
 
 func runRun(ctx context.Context, e env, o runOptions, path string) error {

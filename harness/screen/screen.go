@@ -54,10 +54,15 @@ func HasUnicode(lookup func(string) (string, bool)) bool {
 type Screen struct {
 	Terminal  *Terminal // nil: runs are shown in lines
 	Rewriting bool      // lines on stderr can be rewritten
+
+	Begun func(dir string) // is told the folder of each run; nil: nobody
 }
 
 // Show implements session.Show.
 func (s Screen) Show(ctx context.Context, r session.Running) (context.Context, session.Shown) {
+	if s.Begun != nil {
+		s.Begun(r.Folder.Dir())
+	}
 	view := s.watch(ctx, r)
 	shown, rewriting := r.Process, s.Rewriting
 	if view.terminal != nil {

@@ -45,6 +45,10 @@ const (
 	runsName = "runs"
 )
 
+// Queue opens the state of this machine's queue, with a lock of its own for who
+// carries it out.
+func (b *Store) Queue() (*Store, error) { return open(b.dir, "queue") }
+
 // Dir is where the state lies.
 func (b *Store) Dir() string { return b.dir }
 
@@ -62,8 +66,8 @@ func folderName(host string) string {
 	return name
 }
 
-// replace writes a file whole or not at all, and waits until it is on disk.
-func replace(path string, data []byte) error {
+// Replace writes a file whole or not at all, and waits until it is on disk.
+func Replace(path string, data []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func (b *Store) Notes(dir string) ([]results.Event, error) {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 
-	data, err := readOwn(b.notes(dir))
+	data, err := ReadOwn(b.notes(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -124,9 +124,9 @@ func (b *Store) Notes(dir string) ([]results.Event, error) {
 	return store.ReadEvents(bytes.NewReader(data))
 }
 
-// readOwn reads a file of the register. One that another user made or may write
+// ReadOwn reads a file of the state. One that another user made or may write
 // is refused: it decides what is stopped and which commands run.
-func readOwn(path string) ([]byte, error) {
+func ReadOwn(path string) ([]byte, error) {
 	f, err := store.OpenPlain(path)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (b *Store) Register(run Run) error {
 	if err != nil {
 		return fmt.Errorf("register run: %w", err)
 	}
-	if err := replace(b.entry(dir), append(data, '\n')); err != nil {
+	if err := Replace(b.entry(dir), append(data, '\n')); err != nil {
 		return fmt.Errorf("register run %s: %w", dir, err)
 	}
 
@@ -132,7 +132,7 @@ func (b *Store) name(dir string) string {
 
 func readEntry(path string) (Run, error) {
 	var run Run
-	data, err := readOwn(path)
+	data, err := ReadOwn(path)
 	if err != nil {
 		return run, fmt.Errorf("read noted run: %w", err)
 	}

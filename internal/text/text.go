@@ -9,7 +9,7 @@ import (
 // Count is "1 step", "2 steps".
 func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun)) }
 
-// Plural is noun, in the plural unless n is 1: "steps", "lives", "searches".
+// Plural is noun, in the plural unless n is 1: "steps", "lives", "searches", "entries".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun
@@ -21,6 +21,8 @@ func Plural(n int, noun string) string {
 		return stem + "lives"
 	case strings.HasSuffix(noun, "ch"):
 		return noun + "es"
+	case strings.HasSuffix(noun, "ry"):
+		return strings.TrimSuffix(noun, "y") + "ies"
 	}
 
 	return noun + "s"
