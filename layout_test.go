@@ -322,7 +322,7 @@ var rules = map[string]rule{
 	"harness/cluster": {ours: []string{
 		"gpu", "gpu/device", "harness", "harness/machine", "harness/plan",
 		"harness/session", "harness/slurm", "internal/text", "internal/usage", "launchers/cleanup", "launchers/recipe",
-		"report", "results", "results/store", "scenarios",
+		"report", "report/live", "results", "results/store", "scenarios",
 	}, never: noCLI},
 	"harness/queue": {ours: []string{
 		"harness/state", "internal/inside", "internal/text", "internal/usage", "report/differences", "report/table",

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -108,30 +105,4 @@ func followCluster(ctx context.Context, e env, c cluster.Cluster) error {
 	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to continue: bench resume %s\n",
 		text.Count(open, "step"), verb, c.Folder.Dir())
 	return codeError{code: exitStepsFailed}
-}
-
-// jobsOf asks the cluster for the jobs of a run, which its followers show; nil for
-// a run that has none.
-func jobsOf(ctx context.Context, e env, folder *store.Folder) (func() *live.Jobs, error) {
-	run, err := store.Read(folder.Dir())
-	if err != nil || len(run.Manifest.Groups) == 0 {
-		return nil, err
-	}
-
-	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: run.Manifest.Run}
-	return func() *live.Jobs {
-		jobs, err := c.Jobs(ctx)
-		counts := live.Jobs{Err: err}
-		waiting := map[string]int{}
-		for _, job := range jobs {
-			if job.Running() {
-				counts.Running++
-				continue
-			}
-			counts.Queued++
-			waiting[job.Reason]++
-		}
-		counts.Waiting = append(counts.Waiting, slices.Sorted(maps.Keys(waiting))...)
-		return &counts
-	}, nil
 }

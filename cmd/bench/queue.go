@@ -110,25 +110,28 @@ func newQueueListCommand(e env) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the queue, and what is next", Args: args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			q, err := openQueue(e)
-			if err != nil {
-				return err
-			}
-			entries, err := q.Entries()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(e, append([]queue.Entry{}, entries...))
-			}
-			p := table.NewPrinter(table.Options{Width: e.width, Color: e.width > 0})
-			queue.Print(p, entries, q.Runner())
-			return p.Flush(e.stdout)
-		},
+		RunE: func(*cobra.Command, []string) error { return printQueue(e, time.Time{}, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printQueue lists what is to be run, and what ended since a moment.
+func printQueue(e env, since time.Time, asJSON bool) error {
+	q, err := openQueue(e)
+	if err != nil {
+		return err
+	}
+	entries, err := q.EntriesSince(since)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(e, entries)
+	}
+	p := table.NewPrinter(table.Options{Width: e.width, Color: e.width > 0})
+	queue.Print(p, entries, q.Runner())
+	return p.Flush(e.stdout)
 }
 
 func newQueueRemoveCommand(e env) *cobra.Command {

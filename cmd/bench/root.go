@@ -55,6 +55,7 @@ func newRootCommand(e env) *cobra.Command {
 		newPlanCommand(e),
 		newValidateCommand(e),
 		newReportCommand(e),
+		newMorningCommand(e),
 		newCompareCommand(e),
 		newHistoryCommand(e),
 		newImportCommand(e),

@@ -84,7 +84,8 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 
 	switch {
 	case o.once:
-		if follower.Jobs, err = jobsOf(ctx, e, follower.Folder()); err != nil {
+		c := cluster.Cluster{Process: e.Process, Folder: follower.Folder()}
+		if follower.Jobs, err = cluster.LiveJobs(ctx, c); err != nil {
 			return err
 		}
 		view, err := follower.View()

@@ -12,6 +12,15 @@ import (
 	"github.com/benchrig/bench/report/table"
 )
 
+// EntriesSince are the entries that are to be run, and those that ended since a
+// moment; never nil.
+func (q *Queue) EntriesSince(since time.Time) ([]Entry, error) {
+	entries, err := q.Entries()
+	return slices.DeleteFunc(append([]Entry{}, entries...), func(e Entry) bool {
+		return !e.Open() && e.Ended.Before(since)
+	}), err
+}
+
 // Print shows the entries, and which is next. owner is who carries them out; nil:
 // nobody.
 func Print(p *table.Printer, entries []Entry, owner *state.Owner) {

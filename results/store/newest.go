@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/benchrig/bench/results"
 )
@@ -57,6 +58,26 @@ func Runs(folders []string) ([]string, error) {
 		all = append(all, runs...)
 	}
 	return all, nil
+}
+
+// RunsSince are the named run folders, and of the other folders the runs up to two
+// folders below that were written to since a moment, each once.
+func RunsSince(folders []string, since time.Time) ([]string, error) {
+	runs, err := Runs(folders)
+	slices.Sort(runs)
+	return slices.DeleteFunc(slices.Compact(runs), func(dir string) bool {
+		if slices.Contains(folders, dir) {
+			return false
+		}
+		files := []string{filepath.Join(dir, results.ManifestName), filepath.Join(dir, results.JournalName)}
+		for _, group := range Matching(filepath.Join(dir, results.JobsName), "*") {
+			files = append(files, Matching(group, "*")...) // the folder of each of its jobs
+		}
+		return !slices.ContainsFunc(files, func(path string) bool {
+			info, err := os.Lstat(path)
+			return err == nil && info.ModTime().After(since)
+		})
+	}), err
 }
 
 // foldersBelow are the runs at most levels folders below dir. Folders below dir that

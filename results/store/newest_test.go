@@ -1,9 +1,12 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/benchrig/bench/results"
 )
@@ -34,5 +37,44 @@ func TestNewest(t *testing.T) {
 		if got, err := Newest(dir); err == nil {
 			t.Errorf("Newest(%s) = %q, want an error", dir, got)
 		}
+	}
+}
+
+func TestRunsSince(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	now := time.Now()
+	var want []string
+	for name, touched := range map[string]string{
+		"old": "", "new": "journal.jsonl", "jobs": "jobs/g001/1", "named": "",
+	} {
+		folder, err := Create(root, "night", "20260131-220000-"+name)
+		if err == nil {
+			err = errors.Join(folder.WriteManifest(results.Manifest{}),
+				folder.WriteFile("journal.jsonl", nil), os.MkdirAll(filepath.Join(folder.Dir(), "jobs/g001/1"), 0o777))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"manifest.json", "journal.jsonl", "jobs/g001/1"} {
+			moment := now.Add(-48 * time.Hour)
+			if path == touched {
+				moment = now
+			}
+			if err := os.Chtimes(filepath.Join(folder.Dir(), path), moment, moment); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name != "old" {
+			want = append(want, folder.Dir())
+		}
+	}
+
+	named := filepath.Join(root, "night", "20260131-220000-named")
+	got, err := RunsSince([]string{named, root}, now.Add(-time.Hour))
+	slices.Sort(got)
+	slices.Sort(want)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("RunsSince() = %q, %v; want %q", got, err, want)
 	}
 }
