@@ -34,7 +34,8 @@ func TestMorning(t *testing.T) {
 		night(runOf(matrix()...), "20260131-1", 2, finished),
 		night(problems, "20260131-2", 3, early),
 		night(killedRun(), "20260131-3", 5, results.Event{Kind: results.LifeReady}),
-		running, jobs, {Run: runOf()},
+		running, jobs,
+		{Run: runOf()},
 	}, table.Options{Width: 120})
 	if err != nil {
 		t.Fatal(err)

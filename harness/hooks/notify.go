@@ -76,6 +76,15 @@ func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) resu
 	return record
 }
 
+// classOf is " (deadline)" of "deadline: no time"; "" of a text without a class.
+func classOf(why string) string {
+	class, _, found := strings.Cut(why, ": ")
+	if !found || strings.Contains(class, " ") {
+		return ""
+	}
+	return " (" + class + ")"
+}
+
 // complete gives a message its texts, without secrets.
 func (r *Runner) complete(m Message) Message {
 	m.Reason, m.Step, m.Folder = r.redact(m.Reason), r.redact(m.Step), r.redact(m.Folder)
@@ -83,15 +92,14 @@ func (r *Runner) complete(m Message) Message {
 		m.Planned)
 	switch {
 	case m.Event == NotifyFirstFailure:
-		m.Title = fmt.Sprintf("bench %s: step %s failed", m.Scenario, m.Step)
+		m.Title = fmt.Sprintf("bench %s: step %s failed%s", m.Scenario, m.Step, classOf(m.Reason))
 	case m.Reason != "":
-		m.Title = fmt.Sprintf("bench %s: ended early", m.Scenario)
+		m.Title = fmt.Sprintf("bench %s: ended early%s", m.Scenario, classOf(m.Reason))
 	case m.Failed+m.NotRun > 0:
 		m.Title = fmt.Sprintf("bench %s: finished with %d failed, %d not run", m.Scenario, m.Failed, m.NotRun)
 		if len(m.Causes) > 0 {
 			_, why, _ := strings.Cut(m.Causes[0], ": ") // "16 steps: deadline: ..."
-			class, _, _ := strings.Cut(why, ":")
-			m.Title += " (" + class + ")"
+			m.Title += classOf(why)
 		}
 	default:
 		m.Title = fmt.Sprintf("bench %s: finished", m.Scenario)

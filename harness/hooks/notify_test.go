@@ -113,8 +113,14 @@ func TestTitles(t *testing.T) {
 		{func(m *Message) { m.NotRun = 0 }, "bench night: finished with 2 failed, 0 not run (deadline)", true},
 		{func(m *Message) { m.Reason = "stopped by SIGINT" }, "bench night: ended early", true},
 		{
-			func(m *Message) { m.Event, m.Step, m.Reason = NotifyFirstFailure, "tp8_c1_r1", "out of memory" },
-			"bench night: step tp8_c1_r1 failed", true,
+			func(m *Message) { m.Reason = "deadline: the time until 07:30 passed" },
+			"bench night: ended early (deadline)", true,
+		},
+		{
+			func(m *Message) {
+				m.Event, m.Step, m.Reason = NotifyFirstFailure, "tp8_c1_r1", "out-of-memory: 2 GiB"
+			},
+			"bench night: step tp8_c1_r1 failed (out-of-memory)", true,
 		},
 	} {
 		m := ended()
