@@ -74,6 +74,7 @@ func passFigures(dir string, full, one *results.Result, failure *results.Failure
 	var s results.SQZB
 	if failure == nil {
 		s = metrics.SQZB(*full.Figures, *one.Figures, records)
+		s.JPerInputToken = metrics.JPerInputToken(*one.Figures, one.Telemetry)
 	} else {
 		s = metrics.SQZB(*full.Figures, results.Figures{}, records)
 		s.OneTokenPass, s.Undefined = one.Figures, failure.Message

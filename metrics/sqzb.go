@@ -43,6 +43,16 @@ func SQZB(full, one results.Figures, records []results.Record) results.SQZB {
 	return s
 }
 
+// JPerInputToken is the energy of a pass with one token an answer for each token of
+// its prompts; nil where either is not known.
+func JPerInputToken(pass results.Figures, t *results.Telemetry) *float64 {
+	if t == nil || t.Sum == nil || t.Sum.Pass.EnergyJ == nil || pass.TotalInputTokens == nil ||
+		*pass.TotalInputTokens == 0 {
+		return nil
+	}
+	return new(*t.Sum.Pass.EnergyJ / float64(*pass.TotalInputTokens))
+}
+
 func perSecond(tokens *int64, seconds *float64) *float64 {
 	if tokens == nil || seconds == nil {
 		return nil

@@ -81,3 +81,27 @@ func TestCompareInputs(t *testing.T) {
 		})
 	}
 }
+
+func TestJPerInputToken(t *testing.T) {
+	t.Parallel()
+	watched := func(joules *float64) *results.Telemetry {
+		return &results.Telemetry{Sum: &results.GPUFigures{Pass: results.GPUWindow{EnergyJ: joules}}}
+	}
+	for _, c := range []struct {
+		tokens    *int64
+		telemetry *results.Telemetry
+		want      *float64
+	}{
+		{new(int64(2000)), watched(new(500.0)), new(0.25)},
+		{new(int64(2000)), watched(nil), nil},
+		{new(int64(2000)), &results.Telemetry{}, nil},
+		{new(int64(2000)), nil, nil},
+		{new(int64(0)), watched(new(500.0)), nil},
+		{nil, watched(new(500.0)), nil},
+	} {
+		got := JPerInputToken(results.Figures{TotalInputTokens: c.tokens}, c.telemetry)
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("JPerInputToken(%+v) = %v, want %v", c, got, c.want)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func sqzbOf(e2e, one float64) *results.SQZB {
 		SummarizationLatencyS:   &one,
 		SummarizationThroughput: new(million / one), E2EThroughput: new(million / e2e), TTFTMeanS: new(2.5),
 		TPOTMeanS: new(0.04), TPOTByTokensS: new(0.0399),
-		FirstTokens: 1024, CachedInPass1: new(0.0), CachedTokens: new(0.0),
+		JPerInputToken: new(0.0421), FirstTokens: 1024, CachedInPass1: new(0.0), CachedTokens: new(0.0),
 	}
 	if e2e > one {
 		s.GenerationLatencyS, s.GenerationThroughput = new(e2e-one), new(million/(e2e-one))

@@ -13,6 +13,7 @@ type SQZB struct {
 	GenerationLatencyS *float64 `json:"generation_latency_s"`
 
 	SummarizationThroughput *float64 `json:"summarization_throughput"` // input tokens / s of pass 2
+	JPerInputToken          *float64 `json:"j_per_input_token"`        // energy / input tokens of pass 2
 	E2EThroughput           *float64 `json:"e2e_throughput"`           // output tokens / s of pass 1
 	GenerationThroughput    *float64 `json:"generation_throughput"`    // output tokens / s of the difference
 

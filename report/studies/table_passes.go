@@ -42,6 +42,7 @@ func passColumns() []passColumn {
 			"summarization throughput", "input tok/s", secondPass, 1,
 			func(s *results.SQZB) *float64 { return s.SummarizationThroughput },
 		},
+		{"energy", "J/input tok", secondPass, 1, func(s *results.SQZB) *float64 { return s.JPerInputToken }},
 		{"E2E throughput", "generated tok/s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2EThroughput }},
 		{
 			"generation throughput", "generated tok/s", bothPasses, 1,
