@@ -292,6 +292,9 @@ func agentFailure(err error) error {
 // follow takes in what an agent says until it has done its job or is lost.
 func (r *distributedRun) follow(ctx context.Context, p *part, started bool) {
 	late := context.WithoutCancel(ctx) // a canceled agent still reports
+	stopBeat := p.peer.beat()
+	defer stopBeat()
+
 	for {
 		m, err := p.peer.next(late)
 		if err != nil {
@@ -317,6 +320,7 @@ func (r *distributedRun) follow(ctx context.Context, p *part, started bool) {
 			if m.Error != "" && started {
 				r.fail(fmt.Errorf("agent %s: %s", p.peer.name, m.Error))
 			}
+			stopBeat()
 			if after, err := p.peer.compareClocks(late); err == nil {
 				p.after = after
 			}

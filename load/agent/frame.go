@@ -18,14 +18,16 @@ const maxFrame = 64 << 20
 // first, and a JSON value. Sending is safe for concurrent use, receiving is
 // not.
 type frames struct {
-	in *bufio.Reader
+	in      *bufio.Reader
+	hearing *hearing // below in
 
 	mu  sync.Mutex // guards out
 	out io.Writer
 }
 
 func newFrames(stream io.ReadWriter) *frames {
-	return &frames{in: bufio.NewReaderSize(stream, 64<<10), out: stream}
+	h := &hearing{in: stream}
+	return &frames{in: bufio.NewReaderSize(h, 64<<10), hearing: h, out: stream}
 }
 
 func (f *frames) send(m message) error {

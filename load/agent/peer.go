@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/benchrig/bench/load/dialect"
@@ -23,7 +24,9 @@ type peer struct {
 	pongs   chan pong
 	ended   chan struct{} // closed when the stream has
 	why     error         // of the end; valid once ended is closed
+	silence atomic.Bool   // this end hung up because nothing was heard
 	reading sync.WaitGroup
+	beating sync.WaitGroup
 	number  int // of the last job
 	pings   int // of the last ping
 }
@@ -117,7 +120,10 @@ func (p *peer) lost(err error) error {
 		err = p.why
 	case <-time.After(exitMessageWait):
 	}
-	if errors.Is(err, io.EOF) || err == nil {
+	switch {
+	case p.silence.Load():
+		err = errSilent
+	case errors.Is(err, io.EOF) || err == nil:
 		err = errors.New("its stream ended")
 	}
 	return fmt.Errorf("agent %s: %w", p.name, err)
@@ -148,6 +154,7 @@ func (p *peer) close() {
 		case <-p.inbox: // so that the reading ends
 		case <-p.ended:
 			p.reading.Wait()
+			p.beating.Wait()
 			return
 		}
 	}

@@ -29,7 +29,7 @@ type Identity struct {
 func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Runner) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &server{
-		frames: newFrames(stream), clock: newClock(), run: run, inbox: make(chan message),
+		frames: newFrames(stream), hangUp: stream.Close, clock: newClock(), run: run, inbox: make(chan message),
 		who: hello{Protocol: protocol, Version: who.Version, Host: who.Host, PID: who.PID},
 	}
 
@@ -49,6 +49,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Run
 // server is the agent's end.
 type server struct {
 	frames *frames
+	hangUp func() error
 	clock  clock
 	run    Runner
 	who    hello
@@ -163,6 +164,20 @@ func (s *server) do(ctx context.Context, number int, j *job) error {
 	share := j.Share
 	share.of(prompts)
 	opts := s.options(j, share)
+	start, watching := opts.Start, sync.WaitGroup{}
+	defer watching.Wait()
+	defer end(nil)
+	opts.Start = func(ctx context.Context) (time.Time, error) {
+		at, err := start(ctx)
+		watching.Go(func() { // from here on the coordinator pings
+			if s.frames.hearing.silent(jobCtx, silentCoordinator) {
+				end(errCanceled)
+				_ = s.hangUp() // the stream is dead
+			}
+		})
+		return at, err
+	}
+
 	report, err := s.run(jobCtx, opts, prompts, func(r results.Record) error {
 		index, conversation := share.number(r.Index)
 		if r.Index = index; r.Conversation > 0 {

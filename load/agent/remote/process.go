@@ -70,10 +70,36 @@ func (p *process) Read(b []byte) (int, error) {
 	}
 	select {
 	case <-p.ended:
-		return n, fmt.Errorf("%s ended (%v): %s", p.program, p.cmd.ProcessState, p.errors.text())
+		said := p.errors.text()
+		return n, fmt.Errorf("%s ended (%v): %s%s", p.program, p.cmd.ProcessState, said,
+			hint(p.cmd.ProcessState.ExitCode(), said))
 	case <-time.After(grace):
 		return n, fmt.Errorf("%s says no more: %s", p.program, p.errors.text())
 	}
+}
+
+// The exit codes of a shell, as ssh and most else pass them on.
+const (
+	cannotRun = 126
+	notFound  = 127
+)
+
+// hint says what to do about a program that could not be started on its host; ""
+// where nothing is known.
+func hint(code int, said string) string {
+	switch {
+	case strings.Contains(said, "GLIBC"):
+		return "; this bench needs a newer C library than that host has: use a static one, as releases and " +
+			"'make demo' are"
+	case code == notFound:
+		return "; bench is not in PATH there: --agent-bench says where it is, --copy-bench copies this one"
+	case code == cannotRun && strings.Contains(said, CopyPrefix):
+		return "; programs cannot be run from /tmp there (mount option noexec): install bench on that host, and say " +
+			"where with --agent-bench in place of --copy-bench"
+	case code == cannotRun:
+		return "; that file cannot be run there: --agent-bench says where bench is, --copy-bench copies this one"
+	}
+	return ""
 }
 
 // Close ends the agent: its input ends, and it is killed if it stays.

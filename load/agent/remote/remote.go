@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/benchrig/bench/load/agent"
 )
@@ -52,22 +53,62 @@ func sshTo(host string) []string {
 }
 
 // copyingPlace copies this program to the host first. The copy deletes itself
-// when it has started.
+// when it has started; one that cannot start is removed from here.
 func copyingPlace(host string) agent.Place {
 	return agent.Place{Name: host, Dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
-		copied := "/tmp/" + CopyPrefix + rand.Text()
-		scp := exec.CommandContext(ctx, "scp", "-q", "-p", "-o", "BatchMode=yes", self, host+":"+copied)
+		path := "/tmp/" + CopyPrefix + rand.Text()
+		scp := exec.CommandContext(ctx, "scp", "-q", "-p", "-o", "BatchMode=yes", self, host+":"+path)
 		scp.WaitDelay = grace // a connection that ssh keeps for later (ControlPersist) holds the pipe
 		if said, err := scp.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+			removeCopy(ctx, host, path) // of which a part may be there
 			return nil, fmt.Errorf("copy bench: %w: %s", err, strings.TrimSpace(string(said)))
 		}
-		return start(ctx, append(sshTo(host), copied, "load-agent", "--delete-copy"))
+
+		p, err := start(ctx, append(sshTo(host), path, "load-agent", "--delete-copy"))
+		if err != nil {
+			removeCopy(ctx, host, path)
+			return nil, err
+		}
+		return &copied{process: p, remove: func() { removeCopy(ctx, host, path) }}, nil
 	}}
 }
+
+// copied is an agent whose program was copied to its host.
+type copied struct {
+	*process
+
+	remove  func()
+	started bool // it has said something, and so deleted itself
+}
+
+// Read implements io.Reader.
+func (c *copied) Read(b []byte) (int, error) {
+	n, err := c.process.Read(b)
+	if n > 0 {
+		c.started = true
+	}
+	if err != nil && !c.started {
+		c.remove()
+		c.started = true
+	}
+	return n, err
+}
+
+// removeCopy removes a copy that did not remove itself, as well as can be done.
+func removeCopy(ctx context.Context, host, path string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
+	defer cancel()
+	rm := exec.CommandContext(ctx, "ssh", append(sshTo(host)[1:], "rm", "-f", path)...)
+	rm.WaitDelay = grace
+	_ = rm.Run() // the host may be gone
+}
+
+// removeTime bounds the removal of a copy.
+const removeTime = 10 * time.Second
 
 // Command is an agent that a command starts.
 func Command(name string, argv []string) agent.Place {
