@@ -14,7 +14,11 @@ var escapeSequence = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 
 // WithoutEscapes takes the control sequences of terminals out of a text.
 func WithoutEscapes(s string) string {
-	return escapeSequence.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !strings.ContainsAny(s, escapeStarts) {
+		return s // as nearly all texts, of which reports have many
+	}
+	return escapeSequence.ReplaceAllString(s, "")
 }
 
 // escapeStarts begin a control sequence.

@@ -22,24 +22,47 @@ type StepWarning struct {
 // by themselves. Then most likely one server answered for both.
 func EqualOutputs(steps []results.Step) []StepWarning {
 	var found []StepWarning
+	var before []outputs
 	for i := range steps {
-		later := steps[i].Result
-		for k := range steps[:i] {
-			earlier := steps[k].Result
-			if earlier.Step.Variant == later.Step.Variant || !differentModels(earlier, later) {
+		later, ok := outputsOf(steps[i].Result)
+		if !ok {
+			continue
+		}
+		for _, earlier := range before {
+			if earlier.Step.Variant == later.Step.Variant || earlier.model == later.model {
 				continue
 			}
 			if how := sameOutputs(earlier, later); how != "" {
-				found = append(found, StepWarning{later, results.Warning{
+				found = append(found, StepWarning{later.Result, results.Warning{
 					Code: results.WarnEqualOutputs,
 					Message: fmt.Sprintf("%s as %s, although %s and %s should answer differently", how,
-						text.Clean(earlier.Step.ID), modelOf(later), modelOf(earlier)),
+						text.Clean(earlier.Step.ID), later.model, earlier.model),
 				}})
 				break
 			}
 		}
+		before = append(before, later)
 	}
 	return found
+}
+
+// outputs are what of a step's outputs is compared with others.
+type outputs struct {
+	*results.Result
+
+	model string
+	alone bool // answers may have ended before the length asked for
+}
+
+// outputsOf is false for a step whose outputs say nothing.
+func outputsOf(r *results.Result) (outputs, bool) {
+	f := r.Figures
+	if f == nil || r.Simulated || f.TotalOutputTokens == nil || *f.TotalOutputTokens < leastTokens ||
+		f.Completed < leastRequests {
+		return outputs{}, false
+	}
+	model := modelOf(r)
+	return outputs{r, model, endedAlone(r)}, model != ""
 }
 
 // Outputs that are equal by chance are short.
@@ -48,17 +71,13 @@ const (
 	leastRequests = 4
 )
 
-func sameOutputs(a, b *results.Result) string {
+func sameOutputs(a, b outputs) string {
 	x, y := a.Figures, b.Figures
-	if x == nil || y == nil || a.Simulated || b.Simulated || x.TotalOutputTokens == nil || y.TotalOutputTokens == nil ||
-		*x.TotalOutputTokens < leastTokens || x.Completed < leastRequests {
-		return ""
-	}
 	if x.Answers != nil && y.Answers != nil && x.Answers.SHA256 != nil && y.Answers.SHA256 != nil &&
 		*x.Answers.SHA256 == *y.Answers.SHA256 {
 		return "the same answers"
 	}
-	if *x.TotalOutputTokens == *y.TotalOutputTokens && x.Completed == y.Completed && endedAlone(a) && endedAlone(b) {
+	if *x.TotalOutputTokens == *y.TotalOutputTokens && x.Completed == y.Completed && a.alone && b.alone {
 		return fmt.Sprintf("the same %d output tokens in %d answers", *x.TotalOutputTokens, x.Completed)
 	}
 	return ""
@@ -74,14 +93,8 @@ func endedAlone(r *results.Result) bool {
 	return f.Lengths == nil || f.Lengths.EarlyEOS > 0
 }
 
-// differentModels reports whether two steps are said to have models, or forms of
-// one, that cannot answer alike over many tokens.
-func differentModels(a, b *results.Result) bool {
-	x, y := modelOf(a), modelOf(b)
-	return x != "" && y != "" && x != y
-}
-
-// modelOf is the engine with the model and its quantization, as far as told.
+// modelOf is the engine with the model and its quantization, as far as told. Others
+// cannot answer alike over many tokens.
 func modelOf(r *results.Result) string {
 	if len(r.Servers) == 0 {
 		return ""

@@ -79,6 +79,28 @@ func TestEqualOutputs(t *testing.T) {
 }
 
 // Repeats with prompts of their own are compared with those that had the same.
+// A run of thousands of steps is looked through with work for each step, not for
+// each pair of them.
+func TestEqualOutputsOfManySteps(t *testing.T) {
+	steps := func(n int64) []results.Step {
+		var all []results.Step
+		for i := range n {
+			all = append(all, results.Step{Result: &results.Result{
+				Step:    results.StepRef{Variant: []string{"a", "b"}[i%2]},
+				Servers: []results.Server{{Argv: []string{"serve", "--model", []string{"x", "y"}[i%2]}}},
+				Figures: &results.Figures{Completed: 36, TotalOutputTokens: new(1000 + i)},
+			}})
+		}
+		return all
+	}
+	few, many := steps(100), steps(400)
+	small := testing.AllocsPerRun(3, func() { EqualOutputs(few) })
+	large := testing.AllocsPerRun(3, func() { EqualOutputs(many) })
+	if large > 5*small {
+		t.Errorf("%.0f allocations for 100 steps, %.0f for 400: want about four times as many", small, large)
+	}
+}
+
 func TestReproducedRepeatsArePaired(t *testing.T) {
 	cell := func(hashes ...string) compare.Cell {
 		c := compare.Cell{Variant: "a", Point: "c1"}
