@@ -5,7 +5,10 @@ type Client struct {
 	Hosts []string // that share the load, by ssh, or by srun as "srun:NODE"
 	Bench string   // path of bench on them
 	Copy  bool     // copy this bench there
-	Reach string   // host under which they reach servers of this machine; "": its name
+
+	Commands [][]string // that each start bench load-agent elsewhere; they share the load too
+
+	Reach string // host under which they reach servers of this machine; "": its name
 
 	CPUs     string // of the loops that read, as Linux lists them, or "auto"; "": any
 	Priority Priority
@@ -30,4 +33,4 @@ const (
 const HighNice = -15
 
 // Elsewhere reports whether the load comes from other hosts.
-func (c Client) Elsewhere() bool { return len(c.Hosts) > 0 }
+func (c Client) Elsewhere() bool { return len(c.Hosts)+len(c.Commands) > 0 }

@@ -117,6 +117,16 @@ func numaNode(s scenarios.Server, machine Machine, gpus []int) (node *int, probl
 	return nil, fmt.Sprintf("numa: auto: the server's GPUs are on several NUMA nodes (%v): leave the key out", found)
 }
 
+// Agents say where the load of a scenario comes from, if not from this machine: a
+// host, or the command that starts an agent.
+func Agents(sc *scenarios.Scenario) []string {
+	agents := slices.Clone(sc.Client.Hosts)
+	for _, argv := range sc.Client.Commands {
+		agents = append(agents, shellWords(argv))
+	}
+	return agents
+}
+
 // clientNote says where the load client runs; "" where nothing was asked for.
 func clientNote(sc *scenarios.Scenario, machine Machine) string {
 	place, why := ClientPlace(sc, machine)

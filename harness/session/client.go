@@ -89,6 +89,9 @@ func client(ctx context.Context, p machine.Process, sc *scenarios.Scenario, wher
 		}
 		places = append(places, place)
 	}
+	for i, argv := range c.Commands {
+		places = append(places, remote.Command(fmt.Sprintf("command-%d", i+1), argv))
+	}
 
 	return Agents(ctx, p, places)
 }

@@ -28,6 +28,9 @@ func clientBlock() schema.Block[scenarios.Client] {
 			schema.FreeKey("hosts", "Names that ssh knows, or srun:NODE within a Slurm allocation. Several share the "+
 				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).
 				DefaultNote("none; the client runs in bench itself"),
+			schema.FreeKey("agent-command", "Command that starts bench load-agent elsewhere and passes its input and "+
+				"output on, or a list of such commands.", schema.OneOf(schema.ListOf(schema.Simple(schema.TextShape)),
+				schema.ListOf(schema.ListOf(schema.Simple(schema.TextShape)))), readAgentCommands),
 			schema.TextKey("bench", "Path of bench on the hosts, of the same version.",
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
 			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.",
@@ -62,6 +65,19 @@ func readClientHosts(r *schema.Reader, n *schema.Node, c *scenarios.Client) {
 	c.Hosts = hosts
 }
 
+// readAgentCommands reads one command, or a list of them.
+func readAgentCommands(r *schema.Reader, n *schema.Node, c *scenarios.Client) {
+	commands := []*schema.Node{n}
+	if n.Kind == schema.List && len(n.Items) > 0 && n.Items[0].Kind == schema.List {
+		commands = n.Items
+	}
+	for _, command := range commands {
+		if argv, ok := r.Argv(command); ok {
+			c.Commands = append(c.Commands, argv)
+		}
+	}
+}
+
 // checkClient checks that hosts elsewhere can reach what is measured.
 func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 	n := root.Get("client")
@@ -72,19 +88,25 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 		for _, key := range keys {
 			if n.Get(key) != nil {
 				p.errs.Add(n.At(key), "%s is for a client on %s", key, map[bool]string{
-					true:  "this machine: it cannot be combined with hosts",
+					true:  "this machine: it cannot be combined with hosts or agent-command",
 					false: "other hosts: name them in client.hosts",
-				}[s.Client.Elsewhere()])
+				}[s.Client.Elsewhere() && key != "bench" && key != "copy-bench"])
 			}
 		}
 	}
 	if !s.Client.Elsewhere() {
 		if refuse("bench", "copy-bench", "reach"); s.Client.CPUs == "" && s.Client.Priority == "" {
-			p.errs.Add(n.Pos, "client is empty: give hosts, cpus or priority")
+			p.errs.Add(n.Pos, "client is empty: give hosts, agent-command, cpus or priority")
 		}
 		return
 	}
 	refuse("cpus", "priority")
+	if len(s.Client.Hosts) == 0 {
+		refuse("bench", "copy-bench")
+	}
+	for _, argv := range s.Client.Commands {
+		p.programPath(n, "agent-command", "client", argv, s)
+	}
 	if s.Method != scenarios.Serving && s.Method != scenarios.SQZB {
 		p.errs.Add(n.Pos, "client is for methods that send requests")
 	}
@@ -100,7 +122,7 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 	for _, v := range s.Variants {
 		switch host := v.Server.Host; {
 		case v.Server.Kind().External && v.Server.UnixSocket != "":
-			p.errs.Add(v.Pos, "variant %q: a unix socket cannot be reached from client.hosts", v.Name)
+			p.errs.Add(v.Pos, "variant %q: a unix socket cannot be reached from other hosts (client)", v.Name)
 		case !v.Server.Kind().External &&
 			(host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")):
 			p.errs.Add(v.Pos, "variant %q: host is %q, which client.hosts cannot reach: set server.host to 0.0.0.0 "+

@@ -44,6 +44,9 @@ func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 		fmt.Fprintf(w, "problem on this machine: %s\n", problem)
 	}
 
+	for _, agent := range plan.Agents(sc) {
+		fmt.Fprintf(w, "load agent: %s\n", agent)
+	}
 	if p.Client != "" {
 		fmt.Fprintf(w, "threads of the load client: %s\n", p.Client)
 	}
