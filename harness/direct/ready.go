@@ -2,6 +2,7 @@ package direct
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,6 +38,9 @@ func untilReady(ctx context.Context, p machine.Process, f *vllmcli.Flags, try fu
 		if err == nil {
 			return nil
 		}
+		if lost, ok := errors.AsType[*results.Failure](err); ok && lost.Class == results.FailAgent {
+			return err // it says nothing of the server
+		}
 		if tries == 1 {
 			fmt.Fprintf(p.Stderr, "waiting for the server: %v\n", err)
 		}
@@ -57,6 +61,9 @@ func oneAnswer(ctx context.Context, job step.Job) *results.Failure {
 		failure = r.Failure
 		return nil
 	})
+	if known, ok := errors.AsType[*results.Failure](err); ok {
+		return known
+	}
 	if err != nil {
 		return results.Failf(results.FailInternal, "%v", err)
 	}
