@@ -47,6 +47,9 @@ func componentRecipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machi
 		for _, r := range own {
 			r.Spec = asPart(r.Spec, c, len(all), machine)
 			r.Spec.Peers = before
+			if len(all) > 0 {
+				r.Spec.ServedName = servedBehind(r, all[0])
+			}
 			if r.Spec.Inner = i < len(v.Components)-1; r.Spec.Inner {
 				r.Spec.Smoke = recipe.Smoke{} // it is for what takes requests
 			}
@@ -68,6 +71,15 @@ func asPart(spec recipe.Spec, c scenarios.Component, at int, machine Machine) re
 	spec.Component, spec.Replica, spec.Replicas = c.Name, at, max(2, spec.Replicas)
 	spec.SideChannel = sideChannels + at*sideChannelStride + machine.PortOffset
 	return spec
+}
+
+// servedBehind is the name of the model of a part: what requests ask of a router of
+// another kind is the name under which the first part serves the same model.
+func servedBehind(r, first Recipe) string {
+	if r.Spec.ServedName != "" || r.Kind.Name == first.Kind.Name || r.Spec.Model != first.Spec.Model {
+		return r.Spec.ServedName
+	}
+	return first.Kind.ServedName(first.Spec)
 }
 
 // PeerOf is a server as the components after it know it.

@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/benchrig/bench/launchers/engines"
@@ -15,10 +16,17 @@ const (
 	settlePause = 200 * time.Millisecond
 )
 
-// counters reads the counters of every server; nil for one that has none.
+// counters reads the counters of every server; nil for one that has none. A router
+// of no known engine may pass that question on, too: the counters would be those of
+// whichever part answers.
 func counters(ctx context.Context, servers []Server) []map[string]float64 {
 	out := make([]map[string]float64, len(servers))
+	hasParts := slices.ContainsFunc(servers, func(s Server) bool { return s.Info().Inner })
 	for i, s := range servers {
+		kind, _ := engines.Lookup(s.Info().Launcher)
+		if hasParts && !s.Info().Inner && kind.WholeArgv {
+			continue
+		}
 		if values, err := s.Counters(ctx); err == nil {
 			out[i] = values
 		}
