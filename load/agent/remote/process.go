@@ -82,6 +82,7 @@ func (p *process) Read(b []byte) (int, error) {
 const (
 	cannotRun = 126
 	notFound  = 127
+	sshFailed = 255
 )
 
 // hint says what to do about a program that could not be started on its host; ""
@@ -96,6 +97,8 @@ func hint(code int, said string) string {
 	case code == cannotRun && strings.Contains(said, CopyPrefix):
 		return "; programs cannot be run from /tmp there (mount option noexec): install bench on that host, and say " +
 			"where with --agent-bench in place of --copy-bench"
+	case code == sshFailed && said == saidNothing:
+		return "; the connection broke off: see whether the host is on the network"
 	case code == cannotRun:
 		return "; that file cannot be run there: --agent-bench says where bench is, --copy-bench copies this one"
 	}
@@ -131,13 +134,16 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// saidNothing stands for the words of a program that had none.
+const saidNothing = "it said nothing"
+
 // text is what was kept, on one line.
 func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	said := strings.TrimSpace(string(t.last))
 	if said == "" {
-		return "it said nothing"
+		return saidNothing
 	}
 	return strings.Join(strings.Fields(said), " ")
 }

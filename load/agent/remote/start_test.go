@@ -23,6 +23,7 @@ func TestAgentThatCannotStart(t *testing.T) {
 		"old library":   {1, "%s: version GLIBC_2.34 not found", true, "use a static one"},
 		"not installed": {127, "bash: line 1: bench: command not found", false, "--copy-bench copies this one"},
 		"not a program": {126, "bash: line 1: bench: Permission denied", false, "cannot be run there"},
+		"broke off":     {255, "", false, "the connection broke off"},
 		"refused":       {255, "Permission denied (publickey).", false, "Permission denied (publickey)."},
 	} {
 		t.Run(name, func(t *testing.T) {
