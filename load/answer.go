@@ -32,6 +32,7 @@ type answer struct {
 	compat      compatReader
 	chunk       *dialect.Chunk // of the lent scratch, or own
 	own         dialect.Chunk
+	parser      dialect.Repeats
 	kinds       []byte
 	text        []byte // reasoning and content in order of arrival
 	content     []byte // content alone, for the turns to come
@@ -87,7 +88,7 @@ func (p *answerPool) get(asked int) *answer {
 		room = min(asked+4, presetMax)
 	}
 	*a = answer{
-		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], content: a.content[:0],
+		events: a.events, own: a.own, parser: a.parser, kinds: a.kinds[:0], text: a.text[:0], content: a.content[:0],
 		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1, asked: asked,
 		budget: p.budget,
 	}
@@ -171,7 +172,7 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 // expected of the stream: the end or an error came.
 func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect.Chunk) error) bool {
 	c := a.chunk
-	err := parse(data, c)
+	err := a.parser.Parse(data, c, parse)
 	garbage := err != nil && len(bytes.TrimSpace(data)) > 0
 	if garbage && a.garbage == nil {
 		a.garbage = dialect.DescribeJSONTrouble(data)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -16,9 +17,10 @@ import (
 )
 
 // compatReader follows what the parsers of vLLM's clients would make of the
-// reads of one stream. As long as every read is a row of whole, plain events,
-// they all read what bench reads, and only a few bytes of each read are compared.
-// From the first read on that is not, the parsers run on the raw bytes.
+// reads of one stream. As long as every read is a row of plain events, cut only
+// where no parser minds, they all read what bench reads, and only a few bytes of
+// each read are compared. From a read on that is not, the parsers run on the raw
+// bytes, until they stand again where the answer does.
 //
 // It stands between the transport and the event reader.
 type compatReader struct {
@@ -31,9 +33,11 @@ type compatReader struct {
 	inRead  bool           // they began within a read, whose other events are still to come
 	odd     bool           // an event of pending is read otherwise than its read shows
 	pending []byte         // one read of the network, as far as it has come
+	tail    bool           // pending is only the end of its read: the start of an event after plain ones
 	full    bool           // pending ended because our buffer was full
 	last    time.Duration  // stamp of pending
 	base    answerMark     // where the answer stood before it
+	resumed int            // times that the parsers were compared with the answer
 }
 
 // answerMark is how far an answer had come.
@@ -47,6 +51,10 @@ type answerMark struct {
 // pendingMax limits what is joined of reads that filled their buffer, as
 // asyncio's own buffer does.
 const pendingMax = 256 << 10
+
+// resumedMax bounds how often parsers are compared with a whole answer, and started
+// with a copy of it.
+const resumedMax = 64
 
 // tap is src with c looking on at what a reads of it, for the APIs that vLLM's
 // client speaks; for others it is src.
@@ -72,18 +80,69 @@ func (c *compatReader) ReadStamped(p []byte) (int, time.Duration, error) {
 // until the next call shows where the read of the network ended.
 func (c *compatReader) read(p []byte, full bool, at time.Duration) {
 	c.inRead = false
-	if len(c.pending) > 0 {
-		if (c.full || at == c.last) && len(c.pending) < pendingMax {
+	joined := (c.full || at == c.last) && len(c.pending) < pendingMax
+	if len(c.pending) > 0 && (!c.tail || c.parsers != nil) {
+		if c.tail = false; joined {
+			c.hold(p, full, at)
+			return
+		}
+		c.flush()
+		c.resume()
+		joined = false
+	}
+
+	if c.tail {
+		c.tail, c.base = false, c.mark()
+		if rest, ok := c.completed(p, joined); ok {
+			c.holdTail(rest, full, at)
+			return
+		}
+		if joined {
 			c.hold(p, full, at)
 			return
 		}
 		c.flush()
 	}
-	if c.parsers == nil && !c.answer.closed() && plainEvents(p) {
-		return
+
+	if c.parsers == nil && !c.answer.closed() {
+		if rest, ok := plainStart(p); ok {
+			c.holdTail(rest, full, at)
+			return
+		}
 	}
 	c.base = c.mark()
 	c.hold(p, full, at)
+}
+
+// holdTail holds rest, what p leaves after plain events, alone.
+func (c *compatReader) holdTail(rest []byte, full bool, at time.Duration) {
+	c.pending, c.tail = c.pending[:0], len(rest) > 0
+	c.hold(rest, full, at)
+}
+
+// completed reports whether p goes on with the event that pending begins, and with plain
+// events, so that every parser reads them as bench does. rest is the start of one more.
+func (c *compatReader) completed(p []byte, joined bool) (rest []byte, ok bool) {
+	if c.answer.closed() || !joined && !harmlessCut(c.pending, p) {
+		return nil, false
+	}
+
+	const end = "\n\n"
+	n := bytes.Index(p, []byte(end)) + len(end)
+	if c.pending[len(c.pending)-1] == '\n' && p[0] == '\n' {
+		n = 1
+	} else if n < len(end) {
+		return nil, false
+	}
+
+	begun := len(c.pending)
+	c.pending = append(c.pending, p[:n]...)
+	whole := plainEvents(c.pending)
+	c.pending = c.pending[:begun]
+	if !whole {
+		return nil, false
+	}
+	return plainStart(p[n:])
 }
 
 func (c *compatReader) hold(p []byte, full bool, at time.Duration) {
@@ -99,6 +158,60 @@ func (c *compatReader) flush() {
 		}
 	}
 	c.pending, c.odd = c.pending[:0], false
+}
+
+// resume drops the parsers if they stand where the answer does.
+func (c *compatReader) resume() {
+	if c.parsers == nil || c.resumed == resumedMax || c.answer.closed() {
+		return
+	}
+	tail, ok := c.parsers[0].rest()
+	for _, parser := range c.parsers[1:] {
+		other, whole := parser.rest()
+		ok = ok && whole && bytes.Equal(tail, other)
+	}
+	if !ok || len(tail) > 0 && !plainTail(tail) {
+		return
+	}
+
+	c.resumed++
+	for _, parser := range c.parsers {
+		if !parser.yield().same(c.answer) {
+			return
+		}
+	}
+	c.parsers, c.tail = nil, len(tail) > 0
+	c.pending = append(c.pending, tail...)
+}
+
+// plainStart takes whole plain events from the start of p. It reports whether nothing is
+// left, or the start of an event that may become one.
+func plainStart(p []byte) (rest []byte, ok bool) {
+	end := 0
+	if i := bytes.LastIndex(p, []byte("\n\n")); i >= 0 {
+		end = i + 2
+	}
+	rest = p[end:]
+	return rest, plainEvents(p[:end]) && (len(rest) == 0 || plainTail(rest))
+}
+
+// plainTail reports whether p may be the start of a plain event.
+func plainTail(p []byte) bool {
+	const field = "data: "
+	n := min(len(p), len(field))
+	line := bytes.IndexByte(p, '\n')
+	return string(p[:n]) == field[:n] && (line < 0 || line == len(p)-1) && len(p) < longestLine &&
+		utf8.Valid(p[:wholeRunes(p)])
+}
+
+// harmlessCut reports whether a parser that is given an event in two reads, of which the
+// first ends with begun, reads what it does of one: it strips reads of blanks, and takes
+// what happens to be whole JSON for an event.
+func harmlessCut(begun, next []byte) bool {
+	const object = "data: {"
+	last := begun[len(begun)-1]
+	return len(begun) >= len(object) && string(begun[:len(object)]) == object &&
+		last != '}' && strings.IndexByte(blanks, last) < 0 && strings.IndexByte(blanks, next[0]) < 0
 }
 
 // plainEvents reports whether every parser cuts p as bench does: valid UTF-8, events
@@ -135,7 +248,7 @@ func (c *compatReader) look(data []byte, chunk *dialect.Chunk, garbage bool, at 
 	c.usage = c.usage || !chunk.Choices && chunk.Usage != dialect.NoCounts
 	switch {
 	case !odd && !c.inRead, c.parsers != nil && !c.inRead:
-	case len(c.pending) > 0:
+	case len(c.pending) > 0 && !c.tail:
 		c.odd = true
 	default:
 		c.event(data, at, last)
@@ -162,7 +275,7 @@ func (c *compatReader) unusual(chunk *dialect.Chunk) bool {
 // after is called for the events after the end mark or an error, which the
 // clients go on to read.
 func (c *compatReader) after(data []byte, at time.Duration, last bool) {
-	if c.answer != nil && len(c.pending) == 0 && (c.parsers == nil || c.inRead) {
+	if c.answer != nil && (len(c.pending) == 0 || c.tail) && (c.parsers == nil || c.inRead) {
 		c.event(data, at, last)
 	}
 }
@@ -218,6 +331,9 @@ func (c *compatReader) start() {
 func (c *compatReader) readings(err error, status int, judged bool) map[results.Generation]results.ClientReading {
 	if c.answer == nil {
 		return nil
+	}
+	if c.tail && c.parsers == nil {
+		c.base = c.mark()
 	}
 	if len(c.pending) > 0 {
 		c.flush()

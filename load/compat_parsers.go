@@ -23,6 +23,10 @@ type clientParser interface {
 	event(raw []byte, at time.Duration, last bool)
 	// finish is called at the end of the stream.
 	finish(at time.Duration) *clientYield
+	// rest is the start of a message that is not whole; false: of it, not all can be told.
+	rest() ([]byte, bool)
+	// yield is what was read so far.
+	yield() *clientYield
 }
 
 // blanks are what Python strips of bytes.
@@ -56,22 +60,26 @@ func (b *blockParser) read(p []byte, at time.Duration) {
 // decoder does: a broken one is an exception.
 func (b *blockParser) decode(p []byte) []byte {
 	p = append(b.split, p...)
-	whole := len(p)
-	for back := 1; back <= min(len(p), utf8.UTFMax-1); back++ {
-		if tail := p[len(p)-back:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				whole = len(p) - back
-			}
-			break
-		}
-	}
-
+	whole := wholeRunes(p)
 	if !utf8.Valid(p[:whole]) {
 		b.failed = notUTF8
 		return nil
 	}
 	b.split = slices.Clone(p[whole:])
 	return p[:whole]
+}
+
+// wholeRunes is the length of p without a character at its end that is only begun.
+func wholeRunes(p []byte) int {
+	for back := 1; back <= min(len(p), utf8.UTFMax-1); back++ {
+		if tail := p[len(p)-back:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return len(p) - back
+			}
+			break
+		}
+	}
+	return len(p)
 }
 
 const notUTF8 = "not UTF-8"
@@ -133,6 +141,8 @@ func mayEnd(content []byte) bool {
 	return content[len(content)-1] == '}' || len(content) < short
 }
 
+func (b *blockParser) rest() ([]byte, bool) { return b.buffer, len(b.split) == 0 }
+
 func (b *blockParser) finish(time.Duration) *clientYield { return &b.clientYield }
 
 // lineParser is the parser until September 2025: lines, stripped.
@@ -180,6 +190,8 @@ func (l *lineParser) line(at time.Duration) {
 	l.buffer = l.buffer[:0]
 }
 
+func (l *lineParser) rest() ([]byte, bool) { return l.buffer, true }
+
 func (l *lineParser) finish(at time.Duration) *clientYield {
 	l.line(at) // the last line need not end
 	return &l.clientYield
@@ -197,6 +209,8 @@ type clientYield struct {
 	doneS  *float64
 	failed string // an exception ended the reading
 }
+
+func (y *clientYield) yield() *clientYield { return y }
 
 // yieldOf starts from a part of an answer that all read alike.
 func yieldOf(a *answer, m answerMark, chat bool) clientYield {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,6 +55,21 @@ func (r *rawReads) ReadStamped(p []byte) (int, time.Duration, error) {
 // recordOf reads a stream as the client does.
 func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	t.Helper()
+	return readStream(t, reads, apiName, func(*answer) {})
+}
+
+// parsedRecordOf is recordOf with every byte shown to the parsers.
+func parsedRecordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
+	t.Helper()
+	return readStream(t, reads, apiName, func(a *answer) {
+		a.compat.base = a.compat.mark()
+		a.compat.start()
+		a.compat.resumed = resumedMax
+	})
+}
+
+func readStream(t *testing.T, reads []rawRead, apiName string, begun func(*answer)) results.Record {
+	t.Helper()
 	api, err := dialect.APINamed(apiName)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +79,8 @@ func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	w := &watch{cancel: func(error) {}}
 	w.start(wire.StartClock(), 0)
 	defer w.stop()
-	a.begin(&rawReads{reads: reads}, api, w, nil)
+	a.begin(&rawReads{reads: slices.Clone(reads)}, api, w, nil)
+	begun(a)
 	err = a.read(api, w, new(atomic.Int64))
 	r := results.Record{
 		SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(),
@@ -387,23 +405,89 @@ func TestPlainReadsStartNoParser(t *testing.T) {
 	}
 }
 
-// FuzzReadings cuts a stream of plain events at random places: whatever the
-// cuts, the parser by lines reads what bench reads, and a failure of bench's never
-// panics the others.
-func FuzzReadings(f *testing.F) {
-	f.Add("data: {\"choices\":[{\"text\":\"a b\"}]}\n\ndata: [DONE]\n\n", uint8(7), uint8(3))
-	f.Add(": x\n\ndata: {\"choices\":[]}\r\n\r\nevent: y\n\n", uint8(2), uint8(9))
-	f.Add("data: {\"error\":1}\n\ndata: {\n\ndata: {\"choices\":[{\"text\":\"\"}]}\n\n", uint8(50), uint8(1))
-	f.Fuzz(func(t *testing.T, stream string, first, step uint8) {
-		var reads []rawRead
-		at := time.Duration(0)
-		for size := int(first) + 1; stream != ""; size = int(step) + 1 {
-			n := min(size, len(stream))
+// cutReads cuts a stream into reads of up to most bytes. Unless they are apart, a fourth of
+// them have the stamp of the read before them: they are one read of the network.
+func cutReads(stream string, seed uint64, most int, apart bool) []rawRead {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var reads []rawRead
+	at := time.Millisecond
+	for stream != "" {
+		n := min(1+rng.IntN(most), len(stream))
+		if rng.IntN(4) > 0 || apart {
 			at += time.Millisecond
-			reads = append(reads, rawRead{at, stream[:n], nil})
-			stream = stream[n:]
 		}
-		r := recordOf(t, reads, "completions")
+		reads = append(reads, rawRead{at, stream[:n], nil})
+		stream = stream[n:]
+	}
+	return reads
+}
+
+// checkReadings compares the readings with those of parsers that were shown every byte.
+func checkReadings(t *testing.T, reads []rawRead, api string) results.Record {
+	t.Helper()
+	got, want := recordOf(t, reads, api), parsedRecordOf(t, reads, api)
+	if diff := cmp.Diff(want.VLLMReading, got.VLLMReading); diff != "" {
+		t.Fatalf("%s, reads %+v: readings (-of all bytes +as read):\n%s", api, reads, diff)
+	}
+	return got
+}
+
+// Whatever the cuts of a stream, most of whose reads the parsers are not shown, the
+// readings are those of parsers that see all.
+func TestReadingsWhateverTheCuts(t *testing.T) {
+	token := func(text string) string {
+		return `data: {"choices":[{"delta":{"content":"` + text + `"},"finish_reason":null}]}` + "\n\n"
+	}
+	const done = "data: [DONE]\n\n"
+	plain := token(" a") + token("\u00e9b ") + token("{} ") + token(" c") + token("日本")
+	usage := `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}` + "\n\n"
+	broken := map[string]bool{"garbage": true, "not UTF-8": true} // what follows in such a read matters to it
+	for name, stream := range map[string]string{
+		"plain": plain + plain + usage + done, "a comment": plain + ": ping\n\n" + plain + done,
+		"no end": plain + token("x")[:30], "no blank line": plain + strings.TrimSpace(token("x")),
+		"more after the end": plain + done + plain, "an error": plain + `data: {"error":"x"}` + "\n\n" + plain,
+		"garbage": plain + "data: {x}\n\n" + plain + done, "not UTF-8": plain + token("\xff") + plain + done,
+		"CRLF": strings.ReplaceAll(plain+done, "\n", "\r\n"), "usage twice": usage + plain + usage + done,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(60) {
+				for _, most := range []int{2, 90, 300} {
+					checkReadings(t, cutReads(stream, seed, most, broken[name]), "chat")
+				}
+			}
+		})
+	}
+}
+
+// Reads that are cut within events start no parser, but where the cut may matter.
+func TestCutEventsStartNoParser(t *testing.T) {
+	event := "data: " + vllmEvent + "\n\n"
+	a := &answer{usage: dialect.NoCounts}
+	api, err := dialect.APINamed("completions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.compat.tap(&rawReads{}, a, api)
+	for i := 7; i < len(event)-3; i++ {
+		if strings.ContainsAny(event[i-1:i], " }") || event[i] == ' ' {
+			continue
+		}
+		a.compat.read([]byte(event+event[:i]), false, 0)
+		a.compat.read([]byte(event[i:]), false, 1)
+		if a.compat.parsers != nil || len(a.compat.pending) > 0 {
+			t.Fatalf("a cut before %.9q: parsers %v, held %q; want none", event[i:], a.compat.parsers, a.compat.pending)
+		}
+	}
+}
+
+// FuzzReadings cuts a stream at random places: the readings are those of parsers that
+// see every byte, and a failure of bench's never panics the others.
+func FuzzReadings(f *testing.F) {
+	f.Add("data: {\"choices\":[{\"text\":\"a b\"}]}\n\ndata: [DONE]\n\n", uint64(7), uint8(30))
+	f.Add(": x\n\ndata: {\"choices\":[]}\r\n\r\nevent: y\n\n", uint64(2), uint8(9))
+	f.Add("data: {\"error\":1}\n\ndata: {\n\ndata: {\"choices\":[{\"text\":\"\"}]}\n\n", uint64(50), uint8(100))
+	f.Fuzz(func(t *testing.T, stream string, seed uint64, most uint8) {
+		r := checkReadings(t, cutReads(stream, seed, int(most)+1, true), "completions")
 		for g, reading := range r.VLLMReading {
 			if len(reading.ChunkS) != len(reading.ChunkKinds) {
 				t.Errorf("reading %s has %d times and %d kinds", g, len(reading.ChunkS), len(reading.ChunkKinds))

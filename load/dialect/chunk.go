@@ -26,6 +26,9 @@ type Chunk struct {
 	Odd      bool
 	HasText  bool // a choice has a member "text"
 	HasDelta bool // a choice has an object "delta"
+
+	texts int  // texts that are not empty, as far as their places are known
+	text  span // place of the last of them
 }
 
 // TokenCounts are the server's own counts; -1 where it did not say.

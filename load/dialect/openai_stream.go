@@ -172,6 +172,7 @@ func scanChoice(s *scanner, c *Chunk) {
 	}
 
 	c.Content = text.appendTo(c.Content)
+	c.note(text)
 }
 
 func scanDelta(s *scanner, c *Chunk) {
@@ -222,6 +223,8 @@ func scanDelta(s *scanner, c *Chunk) {
 
 	c.Reasoning = reasoning.appendTo(c.Reasoning)
 	c.Content = content.appendTo(c.Content)
+	c.note(reasoning)
+	c.note(content)
 }
 
 // isFilled reports whether raw is a JSON value that begins with open and is
@@ -235,6 +238,7 @@ type rawText struct {
 	raw     []byte
 	escaped bool
 	other   bool // neither a string nor null
+	end     int  // of raw in the event
 }
 
 // scanText reads a string; other values are skipped and give no text.
@@ -244,7 +248,7 @@ func scanText(s *scanner) rawText {
 		return rawText{other: begin != 'n'}
 	}
 	raw, escaped := s.str()
-	return rawText{raw: raw, escaped: escaped}
+	return rawText{raw: raw, escaped: escaped, end: s.i - 1}
 }
 
 func (t rawText) appendTo(dst []byte) []byte {
