@@ -46,11 +46,11 @@ type SbatchKey struct{ Name, Doc string }
 // line here.
 func SbatchKeys() []SbatchKey {
 	return []SbatchKey{
-		{"partition", "Of sbatch."},
-		{"account", "Of sbatch."},
-		{"qos", "Of sbatch."},
-		{"gres", "Of sbatch: what each job gets, such as gpu:8."},
-		{"constraint", "Of sbatch: features that a node must have."},
+		{"partition", "Passed to sbatch as --partition."},
+		{"account", "Passed to sbatch as --account."},
+		{"qos", "Passed to sbatch as --qos."},
+		{"gres", "Passed to sbatch as --gres: the resources of each job, such as gpu:8."},
+		{"constraint", "Passed to sbatch as --constraint: features that a node must have."},
 	}
 }
 

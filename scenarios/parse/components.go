@@ -17,11 +17,12 @@ var componentName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
 func componentsField() schema.Field[scenarios.Variant] {
 	return schema.FreeKey("components", "The parts of a server that consists of several programs, such as prefill "+
-		"servers, decode servers and a router: a list of mappings with a name and keys of server:. They are started "+
-		"in this order and stopped in the reverse one; requests go to the last. A component has the variant's keys "+
-		"where it does not say otherwise; one with another launcher has model, served-name, api-key, work-dir, ready "+
-		"and stop alone. In its command:, ${NAME.url} stands for each server of an earlier component, with the "+
-		"option before it; ${NAME.urls} for all of them (also host, port, address, bootstrap-port).",
+		"servers, decode servers and a router: a list of mappings with a name and keys of server:. They are "+
+		"started in this order and stopped in reverse; requests go to the last one. A component inherits the "+
+		"variant's keys; one with another launcher inherits only model, served-name, api-key, work-dir, ready and "+
+		"stop. In its command:, ${NAME.url} is repeated for each server of an earlier component, together with "+
+		"the option before it; ${NAME.urls} lists all of them in one place (likewise host, port, address, "+
+		"bootstrap-port).",
 		schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))),
 		func(*schema.Reader, *schema.Node, *scenarios.Variant) {})
 }

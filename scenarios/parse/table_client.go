@@ -19,32 +19,30 @@ func clientField() schema.Field[scenarios.Scenario] {
 
 func clientBlock() schema.Block[scenarios.Client] {
 	return schema.Block[scenarios.Client]{
-		Name: "under client:", Doc: "A client on the server's own machine takes cores from it: cpus gives it some. " +
-			"On each of the hosts, if " +
-			"any, bench load-agent is started for the time of the run; servers must listen on an " +
-			"address that the hosts can reach.",
+		Name: "under client:", Doc: "A client on the server's machine competes with it for cores; cpus reserves " +
+			"some for the client. With hosts, bench starts load-agent on each host for the duration of the run; " +
+			"servers must listen on an address that the hosts can reach.",
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",
 		Fields: []schema.Field[scenarios.Client]{
-			schema.FreeKey("hosts", "Names that ssh knows, or srun:NODE within a Slurm allocation. Several share the "+
-				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).
+			schema.FreeKey("hosts", "Host names for ssh, or srun:NODE within a Slurm allocation. Several hosts "+
+				"share the load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).
 				DefaultNote("none; the client runs in bench itself"),
-			schema.FreeKey("agent-command", "Command that starts bench load-agent elsewhere and passes its input and "+
-				"output on, or a list of such commands.", schema.OneOf(schema.ListOf(schema.Simple(schema.TextShape)),
+			schema.FreeKey("agent-command", "Command that starts bench load-agent elsewhere and connects its standard "+
+				"input and output, or a list of such commands.", schema.OneOf(schema.ListOf(schema.Simple(schema.TextShape)),
 				schema.ListOf(schema.ListOf(schema.Simple(schema.TextShape)))), readAgentCommands),
-			schema.TextKey("bench", "Path of bench on the hosts, of the same version.",
+			schema.TextKey("bench", "Path of bench on the hosts; it must be the same version.",
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
-			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.",
+			schema.FlagKey("copy-bench", "Copy this bench to the hosts for the duration of the run.",
 				func(c *scenarios.Client) *bool { return &c.Copy }).Or("false"),
 			schema.TextKey("reach", "Name or address under which the hosts reach this machine.",
 				func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this machine"),
 			schema.CPUsKey("cpus",
-				"CPUs of the threads that read answers, such as 6-7, or auto: whole cores away from "+
-					"interrupts, which servers without cpus: leave to them. auto needs four cores; plan and doctor "+
-					"show "+
-					"the choice.", []string{scenarios.AutoCPUs},
+				"CPUs of the threads that read answers, such as 6-7. auto chooses whole cores away from "+
+					"interrupts, which servers without cpus: then avoid; it needs four cores, and plan and doctor "+
+					"show the choice.", []string{scenarios.AutoCPUs},
 				func(c *scenarios.Client) *string { return &c.CPUs }).DefaultNote("any"),
-			schema.EnumKey("priority", "high prefers the threads that read to other programs, where that is permitted "+
-				"(CAP_SYS_NICE, or ulimit -e); results say where it is not.",
+			schema.EnumKey("priority", "high gives the reading threads priority over other programs, if permitted "+
+				"(CAP_SYS_NICE, or ulimit -e); results record a refusal.",
 				[]scenarios.Priority{scenarios.PriorityNormal, scenarios.PriorityHigh},
 				func(c *scenarios.Client) *scenarios.Priority { return &c.Priority }).DefaultNote("normal"),
 		},

@@ -108,7 +108,7 @@ func usersOf(key string) string {
 
 func datasetBlock() schema.Block[scenarios.Dataset] {
 	return schema.Block[scenarios.Dataset]{
-		Name: "under dataset:", Doc: "Where prompts and their lengths come from.",
+		Name: "under dataset:", Doc: "Source of the prompts and their lengths.",
 		Example: "\nkind: random\nseed: 0\ntokens: ids\nvocab-size: 32000\nrange-ratio: 0.1\n",
 		Fields:  slices.Concat(sourceFields(), shapeFields()),
 	}
@@ -117,22 +117,22 @@ func datasetBlock() schema.Block[scenarios.Dataset] {
 // sourceFields say where prompts come from.
 func sourceFields() []schema.Field[scenarios.Dataset] {
 	return []schema.Field[scenarios.Dataset]{
-		schema.EnumKey("kind", "Made up: random text or token ids; random_mm with images; prefix_repetition and "+
-			"shared_prefix: groups that begin alike; conversation: "+
-			"several turns. From a file: sharegpt, jsonl and custom (one prompt a line), tok_inputs (token ids as "+
-			"they stand), hf (parquet, JSON lines or JSON), sonnet, text cut to length, "+
-			"burstgpt and trace (lengths and times of recorded traffic), frozen (what bench dataset build wrote).",
+		schema.EnumKey("kind", "Generated: random (text or token ids), random_mm (with images), prefix_repetition "+
+			"and shared_prefix (groups with a common beginning), conversation (several turns). From a file: "+
+			"sharegpt, jsonl and custom (one prompt per line), tok_inputs (token ids, sent unchanged), hf "+
+			"(parquet, JSON lines or JSON), sonnet, text (cut to length), burstgpt and trace (lengths and times "+
+			"of recorded traffic), frozen (output of bench dataset build).",
 			datasetKindNames(), func(d *scenarios.Dataset) *string { return &d.Kind }).Or("random"),
-		schema.TextKey("path", "File of the kinds that read one, relative to the scenario file.",
+		schema.TextKey("path", "File to read, for the kinds that read one; relative to the scenario file.",
 			func(d *scenarios.Dataset) *string { return &d.Path }),
-		schema.TextKey("tokenizer", "tokenizer.json, its folder, or a GGUF file, relative to the scenario file: "+
-			"counts and makes prompts, and counts the answers' text.",
+		schema.TextKey("tokenizer", "A tokenizer.json, its folder, or a GGUF file, relative to the scenario file. "+
+			"It generates and counts prompts, and counts the answers' text.",
 			func(d *scenarios.Dataset) *string { return &d.Tokenizer }).DefaultNote("the server's own"),
-		schema.WholeKey("seed", "Of lengths, contents and choice.", schema.NotNegative(),
+		schema.WholeKey("seed", "Seed of lengths, contents and selection.", schema.NotNegative(),
 			func(d *scenarios.Dataset) *uint64 { return &d.Seed }).Or("0"),
-		schema.FlagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache. "+
-			"Points that each have a new server (restart: point or step) have the same prompts, and so has every "+
-			"step under compat.",
+		schema.FlagKey("vary", "Use different prompts for each load point and repeat, so that none is in a prefix "+
+			"cache. Load points that each get a new server (restart: point or step) share their prompts, and so "+
+			"do all steps under compat.",
 			func(d *scenarios.Dataset) *bool { return &d.Vary }).Or("true"),
 	}
 }
@@ -142,38 +142,39 @@ func shapeFields() []schema.Field[scenarios.Dataset] {
 	fields := []schema.Field[scenarios.Dataset]{
 		schema.FreeKey("tokens", "Send prompts as text or as token ids.", schema.EnumOf("text", "ids"),
 			readTokens).Or("text"),
-		schema.WholeKey("vocab-size", "With token ids: ids are below it.", schema.Between(1, schema.MaxCount),
+		schema.WholeKey("vocab-size", "Upper bound of random token ids.", schema.Between(1, schema.MaxCount),
 			func(d *scenarios.Dataset) *int { return &d.VocabSize }).DefaultNote("the tokenizer's"),
-		schema.NumberKey("range-ratio", "Lengths from l(1-r) to l(1+r).", schema.Limits{Max: 1, Below: true},
+		schema.NumberKey("range-ratio", "Lengths are drawn from l(1-r) to l(1+r).", schema.Limits{Max: 1, Below: true},
 			func(d *scenarios.Dataset) *float64 { return &d.RangeRatio }).Or("0"),
-		maybeNumber("output-range-ratio", "The same for the answers.", schema.Limits{Max: 1, Below: true},
+		maybeNumber("output-range-ratio", "Range-ratio of the answers' lengths.", schema.Limits{Max: 1, Below: true},
 			func(d *scenarios.Dataset) **float64 { return &d.OutputRangeRatio }).
 			DefaultNote("range-ratio"),
-		schema.WholeKey("prefix-len", "Tokens that all prompts, or those of a group, share.",
+		schema.WholeKey("prefix-len", "Number of tokens that all prompts, or those of a group, have in common.",
 			schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.PrefixLen }).
 			DefaultNote("0; prefix_repetition: 256, sonnet: 200"),
-		schema.WholeKey("suffix-len", "Tokens after the prefix; conversation: of each further turn.",
+		schema.WholeKey("suffix-len", "Number of tokens after the prefix; conversation: of each further turn.",
 			schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.SuffixLen }).
 			DefaultNote("256; conversation: input-len"),
-		schema.WholeKey("num-prefixes", "Different prefixes.", schema.Between(1, schema.MaxCount),
+		schema.WholeKey("num-prefixes", "Number of different prefixes.", schema.Between(1, schema.MaxCount),
 			func(d *scenarios.Dataset) *int { return &d.NumPrefixes }).DefaultNote("10; shared_prefix: 1"),
-		schema.FlagKey("shuffle", "In an order made by seed; burstgpt: a sample by seed, without its times.",
+		schema.FlagKey("shuffle", "Shuffle the prompts by seed; burstgpt: draw a sample by seed, without its "+
+			"times.",
 			func(d *scenarios.Dataset) *bool { return &d.Shuffle }).DefaultNote("true for sharegpt, custom and hf, " +
 			"else false"),
-		schema.FlagKey("oversample", "Take prompts again where the file has too few; else send fewer.",
+		schema.FlagKey("oversample", "Repeat prompts if the file has too few; otherwise send fewer.",
 			func(d *scenarios.Dataset) *bool { return &d.Oversample }).Or("true"),
-		schema.WholeKey("turns", "Turns of the user in each conversation.", schema.Between(1, schema.MaxCount),
+		schema.WholeKey("turns", "User turns in each conversation.", schema.Between(1, schema.MaxCount),
 			func(d *scenarios.Dataset) *int { return &d.Turns }).Or("1"),
 		schema.BlockKey("images", "Images that go with each prompt.", imagesBlock(),
 			func(d *scenarios.Dataset) *scenarios.Images { return &d.Images }),
 		schema.TextKey("subset", "hf: folder below path. burstgpt: model whose rows are used.",
 			func(d *scenarios.Dataset) *string { return &d.Subset }).DefaultNote("all; burstgpt: GPT-4"),
-		schema.TextKey("field", "Column to take prompts from.",
+		schema.TextKey("field", "Column that holds the prompts.",
 			func(d *scenarios.Dataset) *string { return &d.Field }).DefaultNote("found by its name; tok_inputs: " +
 			"tok_inputs"),
 		schema.WholeKey("template-tokens", "Tokens that the model's chat template adds.",
 			schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.TemplateTokens }).Or("0"),
-		schema.WholeKey("block-len", "Tokens of a hashed block.", schema.Between(1, schema.MaxCount),
+		schema.WholeKey("block-len", "Number of tokens in a hashed block.", schema.Between(1, schema.MaxCount),
 			func(d *scenarios.Dataset) *int { return &d.BlockLen }).DefaultNote("found from the lengths"),
 		schema.DurationKey("time-unit", "Unit of the time stamps.",
 			func(d *scenarios.Dataset) *time.Duration { return &d.TimeUnit }).
@@ -192,13 +193,13 @@ func imagesBlock() schema.Block[scenarios.Images] {
 		Name: "under images:", Doc: "Random images, as data URLs.", Example: "\nper-request: 2\nsizes: [512x512, " +
 			"1280x720]\n",
 		Fields: []schema.Field[scenarios.Images]{
-			schema.WholeKey("per-request", "Images a prompt.", schema.Between(1, 100),
+			schema.WholeKey("per-request", "Images per prompt.", schema.Between(1, 100),
 				func(i *scenarios.Images) *int { return &i.PerRequest }).Or("1"),
-			schema.FreeKey("sizes", "Sizes to draw from, WIDTHxHEIGHT, all alike often.",
+			schema.FreeKey("sizes", "Sizes to draw from with equal probability, WIDTHxHEIGHT.",
 				schema.ListOf(schema.Simple(schema.TextShape)), readSizes).DefaultNote("256x256 and 1280x720"),
 			schema.EnumKey("format", "Format of the files.", []string{"jpeg", "png"},
 				func(i *scenarios.Images) *string { return &i.Format }).Or("jpeg"),
-			schema.WholeKey("quality", "Of jpeg files.", schema.Between(1, 100),
+			schema.WholeKey("quality", "Quality of JPEG files.", schema.Between(1, 100),
 				func(i *scenarios.Images) *int { return &i.Quality }).Or("75"),
 		},
 	}

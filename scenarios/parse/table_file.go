@@ -17,7 +17,8 @@ func fileBlock() schema.Block[scenarios.Scenario] {
 
 	return schema.Block[scenarios.Scenario]{
 		Name: "at the top level",
-		Doc:  "A scenario file is one YAML mapping: server variants x load sweep x repeats, with policies.",
+		Doc: "A scenario file is one YAML mapping. It defines server variants, load points and repeats, and the " +
+			"rules of the run.",
 		Example: `
 schema: 1
 name: two-layouts
@@ -31,42 +32,42 @@ deadlines: {step: 30m, run: 12h}
 		Fields: append([]schema.Field[scenarios.Scenario]{
 			schema.FreeKey("schema", "Version of this format.", schema.WholeIn(schema.Between(1, 1)),
 				readSchema).Must(),
-			schema.TextKey("name", "Names the results folder. Letters, digits and . _ + = -",
+			schema.TextKey("name", "Name of the results folder: letters, digits and . _ + = -",
 				func(s *scenarios.Scenario) *string { return &s.Name }).
 				DefaultNote("the file's name without its ending"),
 			schema.TextKey("description", "What the scenario is for, shown in reports.",
 				func(s *scenarios.Scenario) *string { return &s.Description }),
-			schema.FreeKey("vars", "Names for use as ${name} in values anywhere in the file.",
+			schema.FreeKey("vars", "Variables, used as ${name} in values anywhere in the file.",
 				schema.MapOf(schema.Simple(schema.AnyShape)), later),
 			schema.FreeKey("server", "How to launch the server, shared by all variants.", schema.BlockOf(server),
 				later),
 			schema.FreeKey("variants", "Ways to launch the server, each with the shared keys overridden key by key.",
 				schema.ListOf(schema.BlockOf(variant)), later).DefaultNote(`one variant "default" made of server:`),
 			schema.FreeKey("load", "What traffic to send.", schema.BlockOf(load), later),
-			schema.EnumKey("method", "How points become figures. serving: one pass of the load client a step. sqzb: "+
-				"two passes with the same token ids, "+
-				"each on a server of its own, the second with answers of one token. llama-bench: llama.cpp's own "+
-				"program in place of server and client.",
+			schema.EnumKey("method", "How a load point is measured. serving: one pass of the load client per step. "+
+				"sqzb: two passes with the same token ids, each on its own server, the second with answers of one "+
+				"token. llama-bench: llama.cpp's own program instead of server and client.",
 				[]scenarios.Method{scenarios.Serving, scenarios.SQZB, scenarios.LlamaBench},
 				func(s *scenarios.Scenario) *scenarios.Method { return &s.Method }).Or(string(scenarios.Serving)),
 			llamaBenchField(),
-			schema.EnumKey("order", "interleaved: variants take turns, so that drift does not look like a difference. "+
-				"grouped: all repeats of a variant, then the next. shuffled: the variants of each repeat in an order "+
-				"drawn by seed.",
+			schema.EnumKey("order", "interleaved: variants take turns, so that drift does not look like a "+
+				"difference. grouped: all repeats of one variant, then the next variant. shuffled: within each "+
+				"repeat, variants run in a random order drawn from seed.",
 				[]scenarios.Order{scenarios.Interleaved, scenarios.Grouped, scenarios.Shuffled},
 				func(s *scenarios.Scenario) *scenarios.Order { return &s.Order }).Or(string(scenarios.Interleaved)),
-			schema.WholeKey("seed", "Of a shuffled order.", schema.NotNegative(),
+			schema.WholeKey("seed", "Seed of order: shuffled.", schema.NotNegative(),
 				func(s *scenarios.Scenario) *uint64 { return &s.Seed }).Or("0"),
-			schema.EnumKey("restart", "When a server is started anew: never (one server start for steps of a variant "+
-				"that follow each other), variant (one server start a variant and repeat), point, step.",
+			schema.EnumKey("restart", "When the server is restarted. never: consecutive steps of a variant share "+
+				"one server start. variant: one start per variant and repeat. point: one start per load point. "+
+				"step: one start per step.",
 				[]scenarios.Restart{
 					scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
 					scenarios.RestartStep,
 				},
 				func(s *scenarios.Scenario) *scenarios.Restart { return &s.Restart }).
 				Or(string(scenarios.RestartVariant)),
-			schema.EnumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, "+
-				"or stop the run.",
+			schema.EnumKey("on-failure", "After a failed step: continue with the next step, skip the rest of its "+
+				"variant, or stop the run.",
 				[]scenarios.OnFailure{scenarios.Continue, scenarios.SkipVariant, scenarios.StopRun},
 				func(s *scenarios.Scenario) *scenarios.OnFailure { return &s.OnFailure }).
 				Or(string(scenarios.Continue)),
@@ -79,13 +80,14 @@ deadlines: {step: 30m, run: 12h}
 func deadlinesBlock() schema.Block[scenarios.Scenario] {
 	return schema.Block[scenarios.Scenario]{
 		Name:    "under deadlines:",
-		Doc:     "What takes longer is ended and recorded as failed.",
+		Doc:     "A step or run that exceeds its deadline is stopped and recorded as failed.",
 		Example: "\nstep: 30m\nrun: 12h\n",
 		Fields: []schema.Field[scenarios.Scenario]{
-			schema.DurationKey("step", "Of one step on servers that are up; of method sqzb both passes together. A "+
-				"server start has ready.timeout. 0: six hours, or ten times the estimate where that is longer.",
+			schema.DurationKey("step", "Limit of one step on a running server (method sqzb: of both passes "+
+				"together); server starts are limited by ready.timeout. 0: six hours or ten times the estimate, "+
+				"whichever is longer.",
 				func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
-			schema.DurationKey("run", "Of the whole run. 0: none.",
+			schema.DurationKey("run", "Limit of the whole run; 0: none.",
 				func(s *scenarios.Scenario) *time.Duration { return &s.RunDeadline }).Or("0"),
 		},
 	}

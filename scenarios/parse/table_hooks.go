@@ -22,8 +22,8 @@ func levelsBlock() schema.Block[scenarios.LevelHooks] {
 	}
 
 	return schema.Block[scenarios.LevelHooks]{
-		Name: "under hooks:", Doc: "Hooks run in the order of the file, one after the other, in the scenario's " +
-			"folder, with BENCH_* variables that say where in the run they are.",
+		Name: "under hooks:", Doc: "Hooks run one after the other, in the order of the file, in the scenario's " +
+			"folder. BENCH_* variables tell them the current position in the run.",
 		Example: `
 run:
   before:
@@ -35,9 +35,9 @@ step:
 `,
 		Fields: []schema.Field[scenarios.LevelHooks]{
 			level("run", "Around the whole run.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Run }),
-			level("variant", "Around every server start of every variant: before the start and after the proof of its "+
-				"end.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Variant }),
-			level("step", "Around every step, on a server that is up.",
+			level("variant", "Around every server start of every variant: before the start, and after the server "+
+				"is proven gone.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Variant }),
+			level("step", "Around every step, while its server runs.",
 				func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Step }),
 		},
 	}
@@ -45,16 +45,16 @@ step:
 
 func hooksBlock() schema.Block[scenarios.Hooks] {
 	return schema.Block[scenarios.Hooks]{
-		Name: "under hooks of a level:", Doc: "The same two keys stand under hooks: of a variant, whose hooks run " +
-			"inside those of hooks.variant.",
+		Name: "under hooks of a level:", Doc: "hooks: of a variant has the same two keys; its hooks run inside " +
+			"those of hooks.variant.",
 		Example: "\nbefore:\n  - {command: [ryzenadj, --stapm-limit=120000], undo: [ryzenadj, --stapm-limit=85000]}\n",
 		Fields: []schema.Field[scenarios.Hooks]{
-			schema.ListKey("before", "Hooks before it.", hookBlock(),
+			schema.ListKey("before", "Hooks that run before the level.", hookBlock(),
 				func(h *scenarios.Hook, pos schema.Pos) {
 					h.Pos, h.Refuse = pos,
 						true
 				}, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
-			schema.ListKey("after", "Hooks after it, also after a failure and Ctrl-C.", hookBlock(),
+			schema.ListKey("after", "Hooks that run after the level, even after a failure or Ctrl-C.", hookBlock(),
 				func(h *scenarios.Hook, pos schema.Pos) { h.Pos = pos },
 				func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.After }),
 		},
@@ -66,7 +66,7 @@ func hookBlock() schema.Block[scenarios.Hook] {
 		Name: "in a hook", Doc: "Exactly one of command, http and check.",
 		Example: "\nname: 300 W\ncommand: [nvidia-smi, -pl, \"300\"]\nundo: [nvidia-smi, -pl, \"700\"]\ntimeout: 30s\n",
 		Fields: []schema.Field[scenarios.Hook]{
-			schema.TextKey("name", "For messages and results.",
+			schema.TextKey("name", "Name in messages and results.",
 				func(h *scenarios.Hook) *string { return &h.Name }).DefaultNote("what it runs"),
 			schema.ArgvKey("command", "argv of a program; exit status 0 is success.",
 				func(h *scenarios.Hook) *[]string { return &h.Command }),
@@ -74,13 +74,14 @@ func hookBlock() schema.Block[scenarios.Hook] {
 				func(h *scenarios.Hook) *scenarios.HTTPCall { return &h.HTTP }),
 			schema.BlockKey("check", "A condition of the machine; the hook succeeds if it holds.", hookCheckBlock(),
 				func(h *scenarios.Hook) *scenarios.Check { return &h.Check }),
-			schema.FreeKey("timeout", "After it the command and whatever it started are killed.",
+			schema.FreeKey("timeout", "Time limit after which the command and everything it started are killed.",
 				schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
 			schema.ArgvKey("undo",
-				"argv that puts back what the command changed, once the level has ended: also after a "+
-					"failure, Ctrl-C or a crash. In before: only.",
+				"argv that undoes the command's change when the level has ended, even after a failure, Ctrl-C or a "+
+					"crash. Only in before:.",
 				func(h *scenarios.Hook) *[]string { return &h.Undo }),
-			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.",
+			schema.FreeKey("on-failure", "Only in before:. refuse: the run, server start or step fails; warn: "+
+				"continue with a warning.",
 				schema.EnumOf(refuseWord, warnWord),
 				func(r *schema.Reader, n *schema.Node,
 					h *scenarios.Hook,
@@ -109,7 +110,7 @@ func readHookTimeout(r *schema.Reader, n *schema.Node, h *scenarios.Hook) {
 
 func httpBlock() schema.Block[scenarios.HTTPCall] {
 	return schema.Block[scenarios.HTTPCall]{
-		Name: "under http:", Doc: "No proxy is used.", Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: " +
+		Name: "under http:", Doc: "An HTTP call; it uses no proxy.", Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: " +
 			"PUT\nbody: \"100\"\n",
 		Fields: []schema.Field[scenarios.HTTPCall]{
 			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape),
@@ -119,7 +120,7 @@ func httpBlock() schema.Block[scenarios.HTTPCall] {
 				DefaultNote("POST with a body, else GET"),
 			schema.FreeKey("headers", "HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)),
 				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.Headers = readHeaderMap(r, n) }),
-			schema.TextKey("body", "Body as it is sent.", func(h *scenarios.HTTPCall) *string { return &h.Body }),
+			schema.TextKey("body", "Body of the request, sent unchanged.", func(h *scenarios.HTTPCall) *string { return &h.Body }),
 		},
 	}
 }
@@ -143,7 +144,7 @@ func beginCheck(c *scenarios.Check, pos schema.Pos) { c.Pos, c.Refuse = pos, tru
 func checkBlock() schema.Block[scenarios.Check] {
 	b := hookCheckBlock()
 	b.Fields = append(b.Fields, schema.FreeKey("on-failure",
-		"refuse: nothing is run and the report says why; warn: go on.", schema.EnumOf(refuseWord, warnWord),
+		"refuse: nothing runs, and the report gives the reason; warn: continue with a warning.", schema.EnumOf(refuseWord, warnWord),
 		func(r *schema.Reader, n *schema.Node, c *scenarios.Check) { readRefuse(r, n, &c.Refuse) }).Or(refuseWord))
 	b.Name, b.Example = "in a check", "\nkind: kernel-parameter\nname: amd_iommu\nwant: \"off\"\non-failure: warn\n"
 	return b
@@ -155,18 +156,17 @@ func hookCheckBlock() schema.Block[scenarios.Check] {
 	return schema.Block[scenarios.Check]{
 		Name: "under check:", Doc: "A condition of the machine.", Example: "\nkind: free-vram\nwant: 60GiB\n",
 		Fields: []schema.Field[scenarios.Check]{
-			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name is "+
-				"there). governor: of all CPUs. numa-balancing: of the kernel. "+
-				"power-limit: watts, of all GPUs. free-vram: at least want on every GPU. free-disk: at least want "+
-				"where the results lie, or at name. "+
-				"file: name holds want. command: exits with 0.",
+			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name "+
+				"is present). governor: of all CPUs. numa-balancing: of the kernel. power-limit: of all GPUs, in "+
+				"watts. free-vram: at least want on every GPU. free-disk: at least want on the file system of the "+
+				"results, or of name. file: name contains want. command: exits with 0.",
 				schema.EnumOf(scenarios.CheckKinds()...), func(r *schema.Reader, n *schema.Node, c *scenarios.Check) {
 					if v, ok := r.Enum(n, schema.EnumOf(scenarios.CheckKinds()...)); ok {
 						c.Kind = v
 					}
 				}),
-			schema.TextKey("name", "Kernel parameter, or path.", func(c *scenarios.Check) *string { return &c.Name }),
-			schema.TextKey("want", "What it must be, or at least be.",
+			schema.TextKey("name", "Name of the kernel parameter, or a path.", func(c *scenarios.Check) *string { return &c.Name }),
+			schema.TextKey("want", "Required value, or minimum.",
 				func(c *scenarios.Check) *string { return &c.Want }).DefaultNote("governor: performance; " +
 				"numa-balancing: 0"),
 			schema.ArgvKey("command", "argv, for kind command.", func(c *scenarios.Check) *[]string { return &c.Argv }),
@@ -193,7 +193,7 @@ func notifyBlock() schema.Block[scenarios.Notify] {
 				[]string{"json", "ntfy", "slack"}, func(n *scenarios.Notify) *string { return &n.Format }).Or("json"),
 			schema.ArgvKey("command", "argv of a program that gets the message on stdin and BENCH_* variables.",
 				func(n *scenarios.Notify) *[]string { return &n.Command }),
-			schema.FreeKey("on", "When.", schema.ListOf(schema.EnumOf(notifyMoments()...)),
+			schema.FreeKey("on", "Events that are reported.", schema.ListOf(schema.EnumOf(notifyMoments()...)),
 				readOn).Or("[end, first-failure]"),
 		},
 	}

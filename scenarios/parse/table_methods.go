@@ -12,14 +12,14 @@ import (
 // reportFields are the top-level keys that say how a run is to be read.
 func reportFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.TextKey("baseline", "Variant that the others are compared to.",
+		schema.TextKey("baseline", "Variant with which the others are compared.",
 			func(s *scenarios.Scenario) *string { return &s.Baseline }).DefaultNote("the first"),
-		schema.FreeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is "+
-			"none of this size.",
+		schema.FreeKey("smallest-difference", "Smallest difference of interest: the verdict \"no difference\" "+
+			"means none of this size.",
 			schema.Simple(schema.PercentShape), readSmallestDifference).DefaultNote("that of the report"),
 		schema.BlockKey("simulate", "How --sim simulates the engines.", keys.Simulate(),
 			func(s *scenarios.Scenario) *scenarios.Simulation { return &s.Simulation }),
-		schema.FreeKey("tables", "Tables that the report shows beside the usual one.",
+		schema.FreeKey("tables", "Tables that the report shows in addition to the usual one.",
 			schema.ListOf(schema.EnumOf(scenarios.TableNames()...)), readTables).DefaultNote("none"),
 	}
 }
@@ -47,13 +47,13 @@ func readTables(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 
 func smokeBlock() schema.Block[scenarios.Smoke] {
 	return schema.Block[scenarios.Smoke]{
-		Name: "under smoke:", Doc: "A request that must succeed on every server that has become ready, before " +
-			"anything is measured on it. Its answer is kept. " +
-			"Given in a variant, it replaces that of server: as a whole.",
+		Name: "under smoke:", Doc: "A request that every server must answer successfully once it is ready, before " +
+			"anything is measured on it. The answer is recorded. In a variant it replaces the whole smoke: of " +
+			"server:.",
 		Example: "\npath: /v1/chat/completions\nbody: {messages: [{role: user, content: \"Hello!\"}], max_tokens: " +
 			"100}\n",
 		Fields: []schema.Field[scenarios.Smoke]{
-			schema.FreeKey("path", "Of the request.", schema.Simple(schema.TextShape),
+			schema.FreeKey("path", "Path of the request.", schema.Simple(schema.TextShape),
 				func(r *schema.Reader, n *schema.Node, s *scenarios.Smoke) {
 					path, ok := r.Text(n)
 					if ok && !strings.HasPrefix(path, "/") {
@@ -61,7 +61,7 @@ func smokeBlock() schema.Block[scenarios.Smoke] {
 					}
 					s.Path = path
 				}).Or("/v1/chat/completions"),
-			schema.FreeKey("body", "Sent as JSON, as it stands: no model is added.",
+			schema.FreeKey("body", "Body of the request, sent as JSON without changes: no model is added.",
 				schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
 					s *scenarios.Smoke,
 				) {
@@ -86,13 +86,13 @@ func smokeField() schema.Field[scenarios.Server] {
 
 func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {
 	return schema.Block[scenarios.LlamaBenchRun]{
-		Name: "under llama-bench:", Doc: "The program runs once a variant and repeat, with the variant's env, and " +
-			"there is no load:. args of server: and of a variant " +
-			"are those of the program too, and lie over the ones given here.",
+		Name: "under llama-bench:", Doc: "The program runs once per variant and repeat, with the variant's env; " +
+			"there is no load:. It also gets the args of server: and of the variant, which override those given " +
+			"here.",
 		Example: "\nmodels: [models/llama-2-7b.Q4_K_M.gguf, models/llama-2-7b.Q8_0.gguf]\nargs: {n-prompt: [512], " +
 			"n-gen: [128], flash-attn: [0, 1], n-gpu-layers: 99}\nrepetitions: 5\n",
 		Fields: []schema.Field[scenarios.LlamaBenchRun]{
-			schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is "+
+			schema.FreeKey("binary", "Program, or a list of program and leading arguments. A path with a slash is "+
 				"relative to the scenario file.",
 				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))),
 				func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) { l.Binary = readProgram(r, n) }).
@@ -107,10 +107,10 @@ func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {
 					}
 					l.Models = words
 				}).DefaultNote("the variant's model"),
-			schema.FreeKey("args", "Options by their long names. A list of values is swept by the program itself.",
+			schema.FreeKey("args", "Options by their long names. The program itself runs each value of a list.",
 				schema.MapOf(schema.Simple(schema.AnyShape)),
 				func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) { l.Args = readArgList(r, n) }),
-			schema.WholeKey("repetitions", "Of each test.", schema.Between(1, 10_000),
+			schema.WholeKey("repetitions", "Repetitions of each test.", schema.Between(1, 10_000),
 				func(l *scenarios.LlamaBenchRun) *int { return &l.Repetitions }).Or("5"),
 		},
 	}

@@ -14,14 +14,13 @@ import (
 // needed, and the repeats that they may end.
 func nextFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.FreeKey("repeats", "How often every variant meets every point. Differences need at least 3, better 5. "+
-			"As a mapping: until the results are "+
-			"known well enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)),
+		schema.FreeKey("repeats", "Number of times that each variant is measured at each load point. Differences "+
+			"need at least 3, better 5. A mapping repeats until the results are precise enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)),
 			schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
-		schema.FlagKey("null-test", "Run the baseline a second time, as a variant named after it with "+
-			""+scenarios.NullTestSuffix+" behind. What differs between the two is noise.",
+		schema.FlagKey("null-test", "Run the baseline a second time, as a variant with the suffix "+
+			scenarios.NullTestSuffix+". Any difference between the two is noise.",
 			func(s *scenarios.Scenario) *bool { return &s.NullTest }).Or("false"),
-		schema.FreeKey("search", "Look for the highest load that meets targets, in place of a sweep.",
+		schema.FreeKey("search", "Find the highest load that meets targets, instead of a sweep.",
 			schema.BlockOf(searchBlock().Info()),
 			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 				schema.Decode(r, searchBlock(), n, &s.Search)
@@ -60,21 +59,20 @@ func readRepeats(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 
 func untilBlock() schema.Block[repeats] {
 	return schema.Block[repeats]{
-		Name: "under repeats:", Doc: "After min repeats, a further one of every variant and point is run only while " +
-			"an interval is wider than until: " +
-			"half of the 95 % interval of a figure's mean over server starts, as a share of the mean. Whether " +
-			"variants differ is never looked at. " +
-			"Such an interval is a little too narrow, for a lucky streak of repeats that agree ends the run: see " +
+		Name: "under repeats:", Doc: "After min repeats, a further repeat of each variant and load point runs only " +
+			"while an interval is wider than until: half of the 95 % interval of a figure's mean over server " +
+			"starts, relative to the mean. The decision never depends on whether variants differ. Such an " +
+			"interval is slightly too narrow, because repeats that happen to agree end the run: see " +
 			"docs/search.md.",
 		Example: "\nmin: 3\nmax: 10\nuntil: 2%\nfigures: [output_throughput, p99_ttft_ms]\n",
 		Fields: []schema.Field[repeats]{
-			schema.WholeKey("min", "Repeats before the first look.", schema.Between(2, mostRepeats),
+			schema.WholeKey("min", "Repeats before the first check.", schema.Between(2, mostRepeats),
 				func(u *repeats) *int { return &u.Min }).Or("3"),
-			schema.WholeKey("max", "Repeats at most.", schema.Between(2, mostRepeats),
+			schema.WholeKey("max", "Most repeats.", schema.Between(2, mostRepeats),
 				func(u *repeats) *int { return &u.max }).Must(),
-			schema.FreeKey("until", "Width that is narrow enough.", schema.Simple(schema.PercentShape),
+			schema.FreeKey("until", "Width at which an interval is narrow enough.", schema.Simple(schema.PercentShape),
 				func(r *schema.Reader, n *schema.Node, u *repeats) { u.Width, _ = r.Percent(n) }).Must(),
-			schema.FreeKey("figures", "Whose intervals count; all must be narrow.",
+			schema.FreeKey("figures", "Figures whose intervals are checked; all must be narrow enough.",
 				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
 					u *repeats,
 				) {
@@ -95,13 +93,13 @@ func searchBlock() schema.Block[scenarios.Search] {
 	shape := schema.Simple(schema.PercentShape)
 
 	return schema.Block[scenarios.Search]{
-		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, for each " +
-			"variant and repeat by itself. A load that comes " +
-			"out near a target is measured again before it counts. load: has neither sweep nor the metric.",
+		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, " +
+			"separately for each variant and repeat. A load whose result is close to a target is measured again " +
+			"before it counts. load: must not contain sweep or the metric.",
 		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: " +
 			"99%}\nsteps: 15\ntolerance: 5%\n",
 		Fields: []schema.Field[scenarios.Search]{
-			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{
+			schema.EnumKey("metric", "Load key to search over.", []scenarios.SearchMetric{
 				scenarios.SearchRate,
 				scenarios.SearchConcurrency,
 			}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).
@@ -110,17 +108,17 @@ func searchBlock() schema.Block[scenarios.Search] {
 				func(s *scenarios.Search) *float64 { return &s.From }).Must(),
 			schema.NumberKey("to", "Highest load.", schema.Positive(false),
 				func(s *scenarios.Search) *float64 { return &s.To }).Must(),
-			schema.NumberKey("start", "First load that is measured: an estimate of the result.", schema.Positive(false),
+			schema.NumberKey("start", "First load to measure: an estimate of the result.", schema.Positive(false),
 				func(s *scenarios.Search) *float64 { return &s.Start }).
 				DefaultNote("from; of later repeats what an earlier one found"),
-			schema.FreeKey("slo", "Targets by figure, as named in summary.csv, times also in ms. Of a throughput or "+
-				"a share the value is the least, of others the most. "+
-				"success_share and goodput_share are of all requests that were to be sent.",
+			schema.FreeKey("slo", "Targets by figure, as named in summary.csv; times may also be in ms. For "+
+				"throughputs and shares the value is a minimum, for other figures a maximum. success_share and "+
+				"goodput_share are shares of all requests that were scheduled.",
 				schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)), readSLO).Must(),
-			schema.WholeKey("steps", "Steps at most, of each variant and repeat.",
+			schema.WholeKey("steps", "Most steps per variant and repeat.",
 				schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
-			schema.FreeKey("tolerance", "How close the highest load that met the targets and the lowest that missed "+
-				"them must come, at least 1%.", shape, func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
+			schema.FreeKey("tolerance", "Relative distance between the highest load that met the targets and the "+
+				"lowest that missed them at which the search ends, at least 1%.", shape, func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 				const least = 0.01
 				v, ok := r.Percent(n)
 				if ok && v < least {
@@ -159,16 +157,14 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 
 func pruneBlock() schema.Block[scenarios.Prune] {
 	return schema.Block[scenarios.Prune]{
-		Name: "under prune:", Doc: "A point is overloaded when one of its steps meets a condition, " +
-			"or failed because its " +
-			"requests did. Points above it, with as much of request-rate " +
-			"and max-concurrency, more of one, and the same lengths, are then left out for that variant, in this " +
-			"repeat and in all later ones: " +
-			"the first repeat that a point was tried in decides.",
+		Name: "under prune:", Doc: "A load point is overloaded if one of its steps meets a condition, or fails " +
+			"because its requests do. Higher load points of that variant are then skipped, in this repeat and in " +
+			"all later ones: those with the same lengths, at least the same request-rate and max-concurrency, and " +
+			"more of one of them. The first repeat in which a load point was tried decides.",
 		Example: "\nwhen: [p99_ttft_ms > 2000, goodput_share < 50%]\n",
 		Fields: []schema.Field[scenarios.Prune]{
-			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of them, of which any "+
-				"suffices.",
+			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of such conditions, any of "+
+				"which suffices.",
 				schema.OneOf(schema.Simple(schema.TextShape),
 					schema.ListOf(schema.Simple(schema.TextShape))), readWhen).Must(),
 		},

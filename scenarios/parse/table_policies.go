@@ -13,28 +13,27 @@ import (
 // policyFields are the top-level keys that say how a run looks after itself.
 func policyFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.FreeKey("retries", "Further attempts of a failed step, as a number or by failure class, where "+
-			"\"other\" is every class that is not named. "+
-			"Every attempt stays visible.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
+		schema.FreeKey("retries", "Number of further attempts of a failed step, as one number or per failure "+
+			"class; \"other\" covers every class that is not listed. Every attempt is recorded.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
 			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
 		schema.BlockKey("deadlines", "Time limits of steps and of the run.", deadlinesBlock(),
 			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
 		momentKey("start-at", "When the run starts: 22:00, \"2026-11-29 22:00\" or an RFC 3339 time, "+
 			"by this machine's clock. bench run waits for it, a resumed run does not.",
 			func(s *scenarios.Scenario) *scenarios.Moment { return &s.StartAt }).DefaultNote("at once"),
-		momentKey("until", "When the run ends at the latest, such as 07:30: a server start or step that would take "+
-			"longer, by what the run has learned of its speed, is not begun, and what still runs then is ended.",
+		momentKey("until", "Latest end of the run, such as 07:30. A server start or step that would take longer, "+
+			"judged by the durations seen so far, is not begun; whatever still runs at that time is stopped.",
 			func(s *scenarios.Scenario) *scenarios.Moment { return &s.EndBy }).DefaultNote("no limit"),
-		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(),
+		schema.BlockKey("watchdog", "Limits on time without progress.", watchdogBlock(),
 			func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),
-		schema.BlockKey("disk", "What a run may fill.", diskBlock(),
+		schema.BlockKey("disk", "Limits on disk use.", diskBlock(),
 			func(s *scenarios.Scenario) *scenarios.Disk { return &s.Disk }),
 		telemetryField(),
-		schema.BlockKey("settle", "Wait before each step until its GPUs are calm.", settleBlock(),
+		schema.BlockKey("settle", "Wait before each step until its GPUs are cool and idle.", settleBlock(),
 			func(s *scenarios.Scenario) *scenarios.Settle { return &s.Settle }),
-		schema.BlockKey("vram", "Proof that a server's video memory is free again.", vramBlock(),
+		schema.BlockKey("vram", "Limits of the proof that a server's video memory is free again.", vramBlock(),
 			func(s *scenarios.Scenario) *scenarios.VRAM { return &s.VRAM }),
-		schema.BlockKey("hooks", "Commands and HTTP calls around the run, every server start, every step.",
+		schema.BlockKey("hooks", "Commands and HTTP calls around the run, each server start and each step.",
 			levelsBlock(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
 		schema.ListKey("checks", "Conditions of the machine that are checked before the run.", checkBlock(), beginCheck,
 			func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
@@ -63,11 +62,11 @@ func momentKey(key, doc string, at func(*scenarios.Scenario) *scenarios.Moment) 
 
 func watchdogBlock() schema.Block[scenarios.Watchdog] {
 	return schema.Block[scenarios.Watchdog]{
-		Name: "under watchdog:", Doc: "A server that hangs often still answers its health check. What counts is " +
+		Name: "under watchdog:", Doc: "A hanging server often still answers its health check, so bench watches for " +
 			"tokens.", Example: "\nstall: 10m\n",
 		Fields: []schema.Field[scenarios.Watchdog]{
-			schema.DurationKey("stall", "Longest time without a token of any request of a pass while some are "+
-				"outstanding; 0 is off.",
+			schema.DurationKey("stall", "Longest time without a token from any request while some are outstanding; "+
+				"0: no limit.",
 				func(w *scenarios.Watchdog) *time.Duration { return &w.Stall }).Or("5m"),
 		},
 	}
@@ -75,12 +74,13 @@ func watchdogBlock() schema.Block[scenarios.Watchdog] {
 
 func diskBlock() schema.Block[scenarios.Disk] {
 	return schema.Block[scenarios.Disk]{
-		Name: "under disk:", Doc: "A full disk ends a run cleanly before it is full.", Example: "\nmin-free: " +
+		Name: "under disk:", Doc: "The run stops cleanly before the disk is full.", Example: "\nmin-free: " +
 			"20GiB\nmax-log: 1GiB\n",
 		Fields: []schema.Field[scenarios.Disk]{
-			schema.SizeKey("min-free", "Must stay free where the results lie; 0 is not watched.",
+			schema.SizeKey("min-free", "Space that must stay free on the file system of the results; 0: no limit.",
 				func(d *scenarios.Disk) *int64 { return &d.MinFree }).Or("1GiB"),
-			schema.SizeKey("max-log", "Kept of one server's log, its head and its end; 0 is all.",
+			schema.SizeKey("max-log", "Size to which a server's log is cut, keeping its beginning and end; 0: no "+
+				"limit.",
 				func(d *scenarios.Disk) *int64 { return &d.MaxLog }).Or("256MiB"),
 		},
 	}
@@ -94,19 +94,20 @@ func telemetryBlock() schema.Block[scenarios.Telemetry] {
 	reactions := []scenarios.Reaction{scenarios.ReactIgnore, scenarios.ReactSuspect, scenarios.ReactRepeat}
 
 	return schema.Block[scenarios.Telemetry]{
-		Name: "under telemetry:", Doc: "How GPUs and host are sampled while a pass runs. In place of the block, off " +
-			"leaves it out.",
+		Name: "under telemetry:", Doc: "How GPUs and host are sampled during a pass. The value off disables " +
+			"sampling.",
 		Example: "\nsampler: nvidia-smi\nperiod: 500ms\non-throttle: repeat\n",
 		Fields: []schema.Field[scenarios.Telemetry]{
-			schema.EnumKey("sampler", "Where readings come from; auto takes the best that works.", scenarios.Samplers(),
+			schema.EnumKey("sampler", "Source of the readings; auto takes the best one that works.", scenarios.Samplers(),
 				func(t *scenarios.Telemetry) *string { return &t.Sampler }).Or("auto"),
-			schema.FreeKey("period", "Between two readings, at least 50ms.", schema.Simple(schema.DurationShape),
+			schema.FreeKey("period", "Time between two readings, at least 50ms.", schema.Simple(schema.DurationShape),
 				readPeriod).DefaultNote("the sampler's own"),
-			schema.EnumKey("on-throttle", "A step under throttling, or under another power limit than the first: "+
-				"record it, call the step suspect, or repeat it within retries.",
+			schema.EnumKey("on-throttle", "What to do with a step during which a GPU throttled, or had another "+
+				"power limit than in the first step: record it, mark the step suspect, or repeat it within "+
+				"retries.",
 				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnThrottle }).
 				Or(string(scenarios.ReactSuspect)),
-			schema.EnumKey("on-foreign", "The same for a step during which somebody else used its GPUs.",
+			schema.EnumKey("on-foreign", "What to do with a step during which another program used its GPUs.",
 				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnForeign }).
 				Or(string(scenarios.ReactSuspect)),
 		},
@@ -140,18 +141,19 @@ func readPeriod(r *schema.Reader, n *schema.Node, t *scenarios.Telemetry) {
 
 func settleBlock() schema.Block[scenarios.Settle] {
 	return schema.Block[scenarios.Settle]{
-		Name: "under settle:", Doc: "Without a timeout nothing is waited for. When it has passed, the step runs with " +
-			"a warning.",
+		Name: "under settle:", Doc: "Without a timeout there is no wait. After the timeout the step runs with a " +
+			"warning.",
 		Example: "\ntimeout: 10m\nmax-temperature: 55\npower: 1.3\nclock: stable\n",
 		Fields: []schema.Field[scenarios.Settle]{
-			schema.DurationKey("timeout", "Longest wait; 0 means no wait.",
+			schema.DurationKey("timeout", "Longest wait; 0: no wait.",
 				func(s *scenarios.Settle) *time.Duration { return &s.Timeout }).Or("0"),
-			schema.NumberKey("max-temperature", "Degrees Celsius of the hottest sensor; 0 is not asked.",
+			schema.NumberKey("max-temperature", "Highest temperature of the hottest sensor, in degrees Celsius; 0: "+
+				"any.",
 				schema.Between(0, 150), func(s *scenarios.Settle) *float64 { return &s.MaxTemp }).Or("0"),
-			schema.FreeKey("power", "Times the idle power that was seen before the first server.",
+			schema.FreeKey("power", "Highest power, as a multiple of the idle power before the first server.",
 				schema.NumberIn(schema.Between(1, 100)), readIdlePower).DefaultNote("not asked"),
-			schema.EnumKey("clock", "Of the cores. stable: within 2 % over 3 seconds. idle: at most 1.1 times the "+
-				"clock that was seen before the first server; servers that keep the clocks up never get there.",
+			schema.EnumKey("clock", "State of the core clocks. stable: within 2 % over 3 seconds. idle: at most "+
+				"1.1 times the clock before the first server, which servers that keep the clocks up never reach.",
 				[]scenarios.SettleClock{scenarios.ClockStable, scenarios.ClockIdle},
 				func(s *scenarios.Settle) *scenarios.SettleClock { return &s.Clock }).DefaultNote("not asked"),
 		},
@@ -166,19 +168,18 @@ func readIdlePower(r *schema.Reader, n *schema.Node, s *scenarios.Settle) {
 
 func vramBlock() schema.Block[scenarios.VRAM] {
 	return schema.Block[scenarios.VRAM]{
-		Name: "under vram:", Doc: "Memory of a GPU is compared with what it held before the server's start. " +
-			"Other processes are never stopped.",
+		Name: "under vram:", Doc: "After a stop, each GPU's memory is compared with its use before the server's " +
+			"start. Processes of others are never stopped.",
 		Example: "\ntimeout: 10m\ntolerance: 1GiB\nforeign: wait\n",
 		Fields: []schema.Field[scenarios.VRAM]{
-			schema.DurationKey("timeout", "From the end of the processes until memory is back.",
+			schema.DurationKey("timeout", "Longest time from the exit of the processes until the memory is free.",
 				func(v *scenarios.VRAM) *time.Duration { return &v.Timeout }).
 				DefaultNote("2m, on AMD 15m"),
-			schema.SizeKey("tolerance", "Above the former use that counts as back.",
+			schema.SizeKey("tolerance", "Use above the former one that still counts as free.",
 				func(v *scenarios.VRAM) *int64 { return &v.Tolerance }).
 				DefaultNote("the larger of 512MiB and 1 % of the memory"),
-			schema.EnumKey("foreign", "Memory that somebody else holds on GPUs of a server: report it and go on, "+
-				"wait for timeout and then as refuse, or refuse: "+
-				"the variant's steps fail.", []scenarios.ForeignHolders{
+			schema.EnumKey("foreign", "If another program holds memory on a server's GPUs: report it and continue; "+
+				"wait until timeout, then refuse; or refuse, so that the variant's steps fail.", []scenarios.ForeignHolders{
 				scenarios.ForeignReport, scenarios.ForeignWait,
 				scenarios.ForeignRefuse,
 			},

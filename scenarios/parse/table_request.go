@@ -10,16 +10,16 @@ func compats() []string { return []string{"vllm", "vllm-0.10", "vllm-0.6"} }
 
 func rampBlock() schema.Block[spec.Ramp] {
 	return schema.Block[spec.Ramp]{
-		Name: "under ramp:", Doc: "The rate rises with each request, as in vLLM's client. The times are those of " +
-			"request-rate drawn with each request's own rate.",
+		Name: "under ramp:", Doc: "The rate rises with each request, as in vLLM's client: each gap is drawn at the " +
+			"request's own rate.",
 		Example: "\nstrategy: linear\nstart: 1\nend: 20\n",
 		Fields: []schema.Field[spec.Ramp]{
 			schema.EnumKey("strategy", "How the rate rises.", []string{"linear", "exponential"},
 				func(r *spec.Ramp) *string { return &r.Strategy }).
 				DefaultNote("no ramp"),
-			schema.NumberKey("start", "Requests a second at the first request.", schema.NotNegative(),
+			schema.NumberKey("start", "Requests per second at the first request.", schema.NotNegative(),
 				func(r *spec.Ramp) *float64 { return &r.Start }),
-			schema.NumberKey("end", "Requests a second at the last request.", schema.Positive(false),
+			schema.NumberKey("end", "Requests per second at the last request.", schema.Positive(false),
 				func(r *spec.Ramp) *float64 { return &r.End }),
 		},
 	}
@@ -27,23 +27,23 @@ func rampBlock() schema.Block[spec.Ramp] {
 
 func samplingBlock() schema.Block[spec.Sampling] {
 	return schema.Block[spec.Sampling]{
-		Name: "under sampling:", Doc: "What is not given is not sent: the server decides. temperature stands beside " +
-			"this block.",
+		Name: "under sampling:", Doc: "Parameters that are not given are not sent, so the server decides. " +
+			"temperature is a key of load: itself.",
 		Example: "\ntop-p: 0.95\nseed: 1\n",
 		Fields: []schema.Field[spec.Sampling]{
-			maybeNumber("top-p", "Nucleus: smallest set of tokens with this probability.",
+			maybeNumber("top-p", "Nucleus sampling: smallest set of tokens with this total probability.",
 				schema.Limits{Above: true, Max: 1}, func(s *spec.Sampling) **float64 { return &s.TopP }),
-			maybeWhole("top-k", "Tokens to choose among.", schema.Between(1, schema.MaxCount),
+			maybeWhole("top-k", "Number of most likely tokens to sample from.", schema.Between(1, schema.MaxCount),
 				func(s *spec.Sampling) **int { return &s.TopK }),
-			maybeNumber("min-p", "Least probability, as a share of the likeliest token's.", schema.Between(0, 1),
+			maybeNumber("min-p", "Minimum probability, relative to the most likely token.", schema.Between(0, 1),
 				func(s *spec.Sampling) **float64 { return &s.MinP }),
-			maybeNumber("frequency-penalty", "Penalty of tokens by how often they came.", schema.Between(-2, 2),
+			maybeNumber("frequency-penalty", "Penalty for tokens by how often they have appeared.", schema.Between(-2, 2),
 				func(s *spec.Sampling) **float64 { return &s.FrequencyPenalty }),
-			maybeNumber("presence-penalty", "Penalty of tokens that came before.", schema.Between(-2, 2),
+			maybeNumber("presence-penalty", "Penalty for tokens that have appeared.", schema.Between(-2, 2),
 				func(s *spec.Sampling) **float64 { return &s.PresencePenalty }),
-			maybeNumber("repetition-penalty", "Factor against repetitions; 1 has no effect.", schema.Positive(false),
+			maybeNumber("repetition-penalty", "Factor that penalizes repetition; 1: no penalty.", schema.Positive(false),
 				func(s *spec.Sampling) **float64 { return &s.RepetitionPenalty }),
-			maybeWhole("seed", "Of the server's sampling.", schema.Between(0, schema.MaxCount),
+			maybeWhole("seed", "Seed of the server's sampling.", schema.Between(0, schema.MaxCount),
 				func(s *spec.Sampling) **int { return &s.Seed }),
 		},
 	}

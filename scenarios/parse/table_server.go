@@ -16,9 +16,9 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func serverBlock() schema.Block[scenarios.Server] {
 	return schema.Block[scenarios.Server]{
 		Name: "under server:",
-		Doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: " +
-			"key by key; args, sim-args, env, ready, stop, tls and container are laid over each other one level " +
-			"deeper. An argument set to null in a variant is removed.",
+		Doc: "How to launch a server. Each variant may have the same keys, which override those of server: one by " +
+			"one; args, sim-args, env, ready, stop, tls and container are merged key by key. An argument set to " +
+			"null in a variant is removed.",
 		Example: `
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
@@ -38,49 +38,50 @@ func recipeFields() []schema.Field[scenarios.Server] {
 	return []schema.Field[scenarios.Server]{
 		schema.FreeKey("launcher", "Kind of server.", schema.EnumOf(scenarios.Launchers()...), readLauncher).
 			DefaultNote("none; required in server: or in the variant"),
-		schema.TextKey("model", "What the engine loads: a name of its hub, or a local file or folder, relative to "+
+		schema.TextKey("model", "Model to load: a name on the engine's hub, or a local file or folder, relative to "+
 			"the scenario file.",
 			func(s *scenarios.Server) *string { return &s.Model }),
 		schema.TextKey("served-name", "Model name in requests and in /v1/models.",
 			func(s *scenarios.Server) *string { return &s.ServedName }).DefaultNote("the launcher's rule"),
-		schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative "+
-			"to the scenario file.",
+		schema.FreeKey("binary", "Program, or a list of program and leading arguments. A path with a slash is "+
+			"relative to the scenario file.",
 			schema.OneOf(schema.Simple(schema.TextShape),
 				schema.ListOf(schema.Simple(schema.TextShape))), readBinary).DefaultNote("the launcher's own"),
 		schema.FreeKey("command", "Launcher command only: the whole argv as a list, never a shell string. ${host}, "+
-			"${port} and ${model} are filled in at launch.",
+			"${port} and ${model} are replaced at launch.",
 			schema.ListOf(schema.Simple(schema.TextShape)), readCommand),
-		schema.FreeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true is a bare "+
-			"switch, null leaves the argument out, "+
-			"lists and mappings become what the engine takes. Numbers keep their spelling; yes, no, on and off are "+
-			"text.",
+		schema.FreeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true makes a "+
+			"bare switch, null omits the argument, lists and mappings are written as the engine expects. Numbers "+
+			"keep their spelling; yes, no, on and off are text.",
 			schema.MapOf(schema.Simple(schema.AnyShape)), readArgs),
-		schema.FreeKey("sim-args", "Arguments of the simulator that takes the server's place under --sim, laid over "+
-			"those that it keeps of args; see bench simulate --help.",
+		schema.FreeKey("sim-args", "Arguments of the simulator that replaces the server under --sim; they override "+
+			"those it takes from args. See bench simulate --help.",
 			schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
 				s *scenarios.Server,
 			) {
 				s.SimArgs = readArgList(r, n)
 			}),
-		schema.FreeKey("env", "Environment of the server; null removes a variable that would be inherited, inherit "+
-			"keeps one that bench would remove.",
+		schema.FreeKey("env", "Environment of the server; null removes an inherited variable, inherit keeps one "+
+			"that bench would remove.",
 			schema.MapOf(scalarOrNull), func(r *schema.Reader, n *schema.Node,
 				s *scenarios.Server,
 			) {
 				s.Env = readEnv(r, n)
 			}),
-		schema.FreeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.",
+		schema.FreeKey("base-url", "Launcher external only: address of the server, without the /v1 of the request "+
+			"path.",
 			schema.Simple(schema.TextShape), readBaseURL),
-		schema.TextKey("unix-socket", "Launcher external only: socket to connect to, relative to the scenario file; "+
-			"base-url then only names the host.",
+		schema.TextKey("unix-socket", "Launcher external only: Unix socket to connect to, relative to the scenario "+
+			"file; base-url then only names the host.",
 			func(s *scenarios.Server) *string { return &s.UnixSocket }),
 		schema.BlockKey("tls", "Launcher external only: which TLS certificates of the server to accept.", tlsBlock(),
 			func(s *scenarios.Server) *scenarios.TLS { return &s.TLS }),
-		schema.EnumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
+		schema.EnumKey("api", "Launchers command and external: API that the server offers besides OpenAI's, such "+
+			"as for metrics and token counts.",
 			engines.Dialects(), func(s *scenarios.Server) *string { return &s.API }).
 			DefaultNote("openai for these launchers"),
-		schema.FreeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the "+
-			"results.", schema.Simple(schema.TextShape), readAPIKey),
+		schema.FreeKey("api-key", "Key sent as a bearer token. Write ${env:NAME}, because the scenario file is "+
+			"stored with the results.", schema.Simple(schema.TextShape), readAPIKey),
 	}
 }
 
@@ -92,37 +93,37 @@ func placeFields() []schema.Field[scenarios.Server] {
 		schema.WholeKey("port", "Port of the first replica.", schema.Between(1, 65535),
 			func(s *scenarios.Server) *int { return &s.Port }).
 			DefaultNote("the launcher's own, or the next free one"),
-		schema.FreeKey("gpus", "GPUs of each replica as a number, a list of device indices to choose from, or none "+
-			"to leave visibility alone. Never beyond what CUDA_, HIP_ or ROCR_VISIBLE_DEVICES of the shell, or a "+
-			"container, leave.",
+		schema.FreeKey("gpus", "GPUs of each replica: a number, a list of device indices to choose from, or none "+
+			"to set no visibility variables. bench never uses GPUs that the shell's CUDA_, HIP_ or "+
+			"ROCR_VISIBLE_DEVICES, or a container, hide.",
 			schema.OneOf(schema.WholeIn(schema.Between(1, 1024)),
 				schema.ListOf(schema.WholeIn(schema.Between(0, 1023))), schema.EnumOf("none")), readGPUs).
 			DefaultNote("tensor x pipeline x data parallel size"),
-		schema.WholeKey("replicas", "Servers to launch, each on GPUs and a port of its own; the client spreads the "+
-			"load.", schema.Between(1, 1024),
+		schema.WholeKey("replicas", "Number of servers to launch, each with its own GPUs and port; the client "+
+			"spreads the load.", schema.Between(1, 1024),
 			func(s *scenarios.Server) *int { return &s.Replicas }).Or("1"),
-		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its "+
-			"parallelism is spread over them evenly, and gpus then counts those of each node. "+
-			"They are joined by the engine's own --nnodes, vLLM's by Ray with distributed-executor-backend: "+
-			"ray among args, and the ranks of vLLM's data-parallel-size are spread over them.",
+		schema.WholeKey("nodes", "Launchers vllm and sglang with on: slurm: number of nodes that one server spans. "+
+			"Its parallelism is divided evenly among them, and gpus counts those of each node. The engine's own "+
+			"--nnodes joins the nodes (vLLM with distributed-executor-backend: ray in args: Ray); the ranks of "+
+			"vLLM's data-parallel-size are divided among them.",
 			schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.CPUsKey("cpus", "CPUs that the server may use, such as 0-5,8-13.", nil,
 			func(s *scenarios.Server) *string { return &s.CPUs }).
 			DefaultNote("any; with client.cpus: auto, those that the client leaves"),
 		schema.NodeKey("numa",
-			"NUMA node on whose CPUs the server runs and whose memory it takes first; auto: that of "+
-				"its GPUs.", []string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
+			"NUMA node whose CPUs the server runs on and whose memory it prefers; auto: that of its GPUs.", []string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
 			DefaultNote("any"),
-		schema.NiceKey("nice", "Nice value of the server's processes; below 0 it takes CAP_SYS_NICE, or ulimit -e.",
+		schema.NiceKey("nice", "Nice value of the server's processes; negative values need CAP_SYS_NICE, or ulimit "+
+			"-e.",
 			func(s *scenarios.Server) *int { return &s.Nice }).DefaultNote("0"),
-		schema.TextKey("interface", "With nodes: the network interface by which the nodes reach each other, such as "+
-			"hsn0, or a network as ADDRESS/BITS. NCCL and Gloo get an interface, too (NCCL_SOCKET_IFNAME, "+
-			"GLOO_SOCKET_IFNAME), unless env says otherwise.",
+		schema.TextKey("interface", "With nodes: network interface by which the nodes reach each other, such as "+
+			"hsn0, or a network as ADDRESS/BITS. NCCL and Gloo get the interface as well (NCCL_SOCKET_IFNAME, "+
+			"GLOO_SOCKET_IFNAME), unless env sets another.",
 			func(s *scenarios.Server) *string { return &s.Interface }).DefaultNote("Slurm's NodeAddr"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *scenarios.Server) *string { return &s.WorkDir }).DefaultNote("the scenario's folder"),
-		schema.BlockKey("ready", "Readiness limits.", readyBlock(),
+		schema.BlockKey("ready", "Time limits of the start, and how readiness is checked.", readyBlock(),
 			func(s *scenarios.Server) *scenarios.Ready { return &s.Ready }),
 		smokeField(),
 		schema.BlockKey("container", "Run the server in a container.", keys.Container(),
@@ -134,7 +135,7 @@ func placeFields() []schema.Field[scenarios.Server] {
 
 func tlsBlock() schema.Block[scenarios.TLS] {
 	return schema.Block[scenarios.TLS]{
-		Name: "under tls:", Doc: "Without these keys the system's authorities decide.",
+		Name: "under tls:", Doc: "Without these keys the system's certificate authorities apply.",
 		Example: "\nca: certs/our-ca.pem\n",
 		Fields: []schema.Field[scenarios.TLS]{
 			schema.TextKey("ca", "PEM file with the authorities to trust, relative to the scenario file.",
@@ -147,15 +148,15 @@ func tlsBlock() schema.Block[scenarios.TLS] {
 
 func readyBlock() schema.Block[scenarios.Ready] {
 	return schema.Block[scenarios.Ready]{
-		Name: "under ready:", Doc: "A server is ready when a token of the expected model has come from the process " +
-			"that bench started.",
+		Name: "under ready:", Doc: "A server is ready when the process that bench started has streamed a token of " +
+			"the expected model.",
 		Example: "\ntimeout: 30m\nstall: 5m\n",
 		Fields: []schema.Field[scenarios.Ready]{
-			schema.DurationKey("timeout", "From the start to the first token.",
+			schema.DurationKey("timeout", "Longest time from the start to the first token.",
 				func(r *scenarios.Ready) *time.Duration { return &r.Timeout }).Or("30m"),
-			schema.DurationKey("stall", "Longest time without any progress; 0 means no limit.",
+			schema.DurationKey("stall", "Longest time without any progress; 0: no limit.",
 				func(r *scenarios.Ready) *time.Duration { return &r.Stall }).Or("5m"),
-			schema.TextKey("path", "Health path, such as /health.",
+			schema.TextKey("path", "Path of the health check, such as /health.",
 				func(r *scenarios.Ready) *string { return &r.Path }).DefaultNote("the launcher's own"),
 			schema.TextKey("log", "Launcher command only: text that must appear in the log first.",
 				func(r *scenarios.Ready) *string { return &r.Log }),
@@ -165,11 +166,11 @@ func readyBlock() schema.Block[scenarios.Ready] {
 
 func stopBlock() schema.Block[scenarios.Stop] {
 	return schema.Block[scenarios.Stop]{
-		Name: "under stop:", Doc: "The server gets SIGTERM first, then SIGKILL.", Example: "\ndrain: 20s\ngrace: 30s\n",
+		Name: "under stop:", Doc: "bench sends SIGTERM first, then SIGKILL.", Example: "\ndrain: 20s\ngrace: 30s\n",
 		Fields: []schema.Field[scenarios.Stop]{
-			schema.DurationKey("grace", "From SIGTERM to SIGKILL.",
+			schema.DurationKey("grace", "Time from SIGTERM to SIGKILL.",
 				func(s *scenarios.Stop) *time.Duration { return &s.Grace }).DefaultNote("the launcher's own"),
-			schema.DurationKey("drain", "Longest wait before SIGTERM until no request is running.",
+			schema.DurationKey("drain", "Longest wait for running requests to end before SIGTERM.",
 				func(s *scenarios.Stop) *time.Duration { return &s.Drain }).Or("0"),
 		},
 	}
@@ -177,19 +178,20 @@ func stopBlock() schema.Block[scenarios.Stop] {
 
 func variantBlock() schema.Block[scenarios.Variant] {
 	own := []schema.Field[scenarios.Variant]{
-		schema.TextKey("name", "Unique; letters, digits and . _ + = -. With a matrix it holds ${} of its names.",
+		schema.TextKey("name", "Unique name: letters, digits and . _ + = -. With a matrix it contains the ${} of "+
+			"its names.",
 			func(v *scenarios.Variant) *string { return &v.Name }).Must(),
 		schema.TextKey("notes", "Free text, shown in reports.", func(v *scenarios.Variant) *string { return &v.Notes }),
-		schema.TextKey("size", "Of the model, as reports are to show it, such as 3.80 GiB.",
+		schema.TextKey("size", "Size of the model as reports show it, such as 3.80 GiB.",
 			func(v *scenarios.Variant) *string { return &v.Size }).
 			DefaultNote("that of a model file"),
-		schema.WholeKey("extrapolate", "Above 1: run one replica with its share of max-concurrency and let it stand "+
-			"for so many. The rates are multiplied, the latencies are not, "+
-			"and reports say extrapolated.", schema.Between(1,
+		schema.WholeKey("extrapolate", "Above 1: run one replica with its share of max-concurrency, and let it "+
+			"represent this many. Rates are multiplied, latencies are not, and reports mark the figures as "+
+			"extrapolated.", schema.Between(1,
 			1024), func(v *scenarios.Variant) *int { return &v.Extrapolate }).DefaultNote("1"),
 		keys.VariantPriceField(),
-		schema.FreeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for "+
-			"each combination, the first name varying slowest.",
+		schema.FreeKey("matrix", "Names with lists of values (scalars or mappings). The variant is expanded once "+
+			"for each combination, the first name varying slowest.",
 			schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
 				*scenarios.Variant) {
 			}),
@@ -199,7 +201,8 @@ func variantBlock() schema.Block[scenarios.Variant] {
 				*scenarios.Variant) {
 			}),
 		componentsField(),
-		schema.BlockKey("hooks", "Around every server start of this variant, inside hooks.variant of the scenario.",
+		schema.BlockKey("hooks", "Hooks around every server start of this variant, inside hooks.variant of the "+
+			"scenario.",
 			hooksBlock(),
 			func(v *scenarios.Variant) *scenarios.Hooks { return &v.Hooks }),
 	}
@@ -208,7 +211,7 @@ func variantBlock() schema.Block[scenarios.Variant] {
 	server = append(server, schema.Lift(placeFields(),
 		func(v *scenarios.Variant) *scenarios.Server { return &v.Server })...)
 	return schema.Block[scenarios.Variant]{
-		Name: "in a variant", Doc: "One way to launch a server. Beside its own keys it takes every key of server:.",
+		Name: "in a variant", Doc: "One way to launch a server. Besides its own keys it has every key of server:.",
 		Example: `
 name: sd-${draft.label}-k${k}
 matrix:

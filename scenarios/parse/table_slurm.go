@@ -13,8 +13,8 @@ import (
 // clusterFields are the top-level keys that say on which machines a run runs.
 func clusterFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.EnumKey("on", "Where servers run: here, on this machine, or on the nodes of a Slurm cluster, as slurm: "+
-			"says.", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
+		schema.EnumKey("on", "Where servers run: on this machine (here) or on the nodes of a Slurm cluster (slurm; "+
+			"see the key slurm:).", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
 			func(s *scenarios.Scenario) *scenarios.Where { return &s.On }).Or(string(scenarios.Here)),
 		slurmField(),
 		clientField(),
@@ -36,35 +36,33 @@ func slurmField() schema.Field[scenarios.Scenario] {
 
 func slurmBlock() schema.Block[scenarios.Slurm] {
 	return schema.Block[scenarios.Slurm]{
-		Name: "under slurm:", Doc: "A run becomes job arrays: one job for the servers of one variant and repeat, or " +
-			"of one variant. Each runs bench on its node.",
+		Name: "under slurm:", Doc: "A run is submitted as job arrays, with one job per variant and repeat, or one " +
+			"per variant. Each job runs bench on its node.",
 		Example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load " +
 			"rocm/6.2]\nexclusive: true\n",
 		Fields: append(sbatchKeys(), []schema.Field[scenarios.Slurm]{
-			schema.WholeKey("cpus", "Processors of each job; 0 is the cluster's default, which may be one: "+
-				"too few for "+
+			schema.WholeKey("cpus", "CPUs of each job; 0: the cluster's default, which may be one CPU, too few for "+
 				"a server and its client.", schema.Between(0, 10_000),
 				func(s *scenarios.Slurm) *int { return &s.CPUs }).Or("0"),
-			schema.SizeKey("mem", "Memory of each job on its node, such as 64GiB; 0 is the cluster's default.",
+			schema.SizeKey("mem", "Memory of each job, such as 64GiB; 0: the cluster's default.",
 				func(s *scenarios.Slurm) *int64 { return &s.Mem }).Or("0"),
-			schema.FlagKey("exclusive", "No other job on the node, neither of this run nor of others, "+
-				"who would disturb "+
-				"the figures.", func(s *scenarios.Slurm) *bool { return &s.Alone }).Or("false"),
-			schema.DurationKey("time", "Limit of one job; 0 is that of the partition.",
+			schema.FlagKey("exclusive", "Run no other job on the node, because other jobs would disturb the "+
+				"figures.", func(s *scenarios.Slurm) *bool { return &s.Alone }).Or("false"),
+			schema.DurationKey("time", "Time limit of one job; 0: that of the partition.",
 				func(s *scenarios.Slurm) *time.Duration { return &s.Time }).Or("0"),
-			schema.DurationKey("grace", "So long before its limit a job stops its servers and is queued again for "+
-				"the steps that are left; 0 is never.",
+			schema.DurationKey("grace", "Time before the job's limit at which it stops its servers and is requeued "+
+				"for the remaining steps; 0: never.",
 				func(s *scenarios.Slurm) *time.Duration { return &s.Grace }).Or("2m"),
-			schema.EnumKey("nodes", "spread: every repeat is a job of its own, on whatever node there is room. same: "+
-				"one job a variant, so that its repeats share a node.",
+			schema.EnumKey("nodes", "spread: each repeat is its own job, on any free node. same: one job per "+
+				"variant, so that its repeats share a node.",
 				[]scenarios.Nodes{scenarios.SpreadNodes, scenarios.SameNode},
 				func(s *scenarios.Slurm) *scenarios.Nodes { return &s.Nodes }).Or(string(scenarios.SpreadNodes)),
-			schema.WholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.",
+			schema.WholeKey("at-once", "Most jobs that run at the same time; 0: no limit.",
 				schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
-			schema.FreeKey("options", "Further options of sbatch, each as one word: --reservation=night or "+
+			schema.FreeKey("options", "Further sbatch options, each as one word: --reservation=night or "+
 				"--mail-type=END.",
 				schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
-			schema.FreeKey("setup", "Lines of shell that run on the node before bench, such as module load.",
+			schema.FreeKey("setup", "Shell lines that run on the node before bench, such as module load.",
 				schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
 		}...),
 	}

@@ -38,12 +38,19 @@ func NodeKey[T any](key, doc string, words []string, at func(*T) *string) Field[
 	})
 }
 
+// The nice values of Linux; a lower one gets more CPU time.
+const (
+	lowestNice  = -20
+	highestNice = 19
+)
+
 // NiceKey is a key whose value is a nice value.
 func NiceKey[T any](key, doc string, at func(*T) *int) Field[T] {
-	return FreeKey(key, doc, Simple(numberShape), func(r *Reader, n *Node, into *T) {
+	return FreeKey(key, doc, WholeIn(Between(lowestNice, highestNice)), func(r *Reader, n *Node, into *T) {
 		nice, err := strconv.Atoi(n.Text)
-		if err != nil || nice < -20 || nice > 19 || n.Kind != Number {
-			r.Fail(n.Pos, "%s is %s, expected a whole number from -20 to 19", r.Key(), n.Shown())
+		if err != nil || nice < lowestNice || nice > highestNice || n.Kind != Number {
+			r.Fail(n.Pos, "%s is %s, expected a whole number from %d to %d", r.Key(), n.Shown(),
+				lowestNice, highestNice)
 			return
 		}
 		*at(into) = nice

@@ -22,8 +22,8 @@ func Container() schema.Block[scenarios.Container] {
 
 	return schema.Block[scenarios.Container]{
 		Name: "under container:",
-		Doc: "Runs the launcher's recipe in a container of its own, which bench starts, stops, removes and proves " +
-			"gone. Model, args and env are those of the server.",
+		Doc: "Runs the launcher's recipe in a container that bench starts, stops, removes and proves gone. Model, " +
+			"args and env are those of the server.",
 		Example: `
 image: rocm/vllm:latest
 engine: docker
@@ -32,7 +32,7 @@ ipc: private
 shm-size: 64GiB
 `,
 		Fields: []schema.Field[scenarios.Container]{
-			schema.FreeKey("image", "Image to run; makes the server a container.", schema.Simple(schema.TextShape),
+			schema.FreeKey("image", "Image to run. Setting it runs the server in a container.", schema.Simple(schema.TextShape),
 				readImage).DefaultNote("no container"),
 			schema.EnumKey("engine", "Program that runs it.",
 				container.EngineNames(),
@@ -49,9 +49,9 @@ shm-size: 64GiB
 				func(c *scenarios.Container) *string { return &c.ShmSize }),
 			schema.TextKey("network", "Value of --network.",
 				func(c *scenarios.Container) *string { return &c.Network }).Or("host"),
-			schema.ArgvKey("command", "Program and leading arguments within the image, in place of its entry point.",
+			schema.ArgvKey("command", "Program and leading arguments within the image, instead of its entry point.",
 				func(c *scenarios.Container) *[]string { return &c.Command }),
-			texts("args", "Further arguments of run, before the image.",
+			texts("args", "Further arguments of the engine's run command, placed before the image.",
 				func(c *scenarios.Container) *[]string { return &c.Args }),
 			schema.SizeTextKey("max-log", "Size at which the engine rotates the container's own log.",
 				func(c *scenarios.Container) *string { return &c.MaxLog }).Or("256MiB"),
@@ -61,8 +61,8 @@ shm-size: 64GiB
 				"without a daemon show the folder and set variables such as HF_HOME.",
 				func(c *scenarios.Container) *string { return &c.Cache }).
 				DefaultNote("none: each start downloads again"),
-			schema.DurationKey("pull-timeout", "Longest time for the image to come; it does not count as the "+
-				"server's start.", func(c *scenarios.Container) *time.Duration { return &c.Pull }).Or("2h"),
+			schema.DurationKey("pull-timeout", "Time limit of the image download, which does not count as part of "+
+				"the server's start.", func(c *scenarios.Container) *time.Duration { return &c.Pull }).Or("2h"),
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // PriceField is read where it is given only: without it nothing has a cost.
 func PriceField() schema.Field[scenarios.Scenario] {
-	return schema.FreeKey("price", "What the hardware costs: figures get a cost per million tokens beside them.",
+	return schema.FreeKey("price", "Price of the hardware: reports then show the cost per million tokens.",
 		schema.BlockOf(Price().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			schema.Decode(r, Price(), n, &s.Price)
@@ -18,7 +18,7 @@ func PriceField() schema.Field[scenarios.Scenario] {
 
 // VariantPriceField is the same for one variant.
 func VariantPriceField() schema.Field[scenarios.Variant] {
-	return schema.FreeKey("price", "Of this variant's hardware, laid over that of the scenario.",
+	return schema.FreeKey("price", "Price of this variant's hardware; overrides that of the scenario key by key.",
 		schema.BlockOf(VariantPrice().Info()),
 		func(r *schema.Reader, n *schema.Node, v *scenarios.Variant) {
 			schema.Decode(r, VariantPrice(), n, &v.Price)
@@ -28,11 +28,12 @@ func VariantPriceField() schema.Field[scenarios.Variant] {
 // Price are the keys of price:.
 func Price() schema.Block[scenarios.Price] {
 	return schema.Block[scenarios.Price]{
-		Name: "under price:", Doc: "A price of GPU-hours, of energy, or both, which add up: a rented GPU-hour has " +
-			"its energy in it. Energy is that of the GPUs as measured, idle power included and without the host.",
+		Name: "under price:", Doc: "A price of GPU-hours, of energy, or of both, which are added; the price of a " +
+			"rented GPU-hour usually includes energy. Energy is the GPUs' as measured, including idle power and " +
+			"excluding the host.",
 		Example: "\ngpu-hour: 1.99\ncurrency: USD\n",
 		Fields: append(VariantPrice().Fields,
-			schema.FreeKey("currency", "Three letters, as ISO 4217 has them.", schema.Simple(schema.TextShape),
+			schema.FreeKey("currency", "Currency code of ISO 4217, three letters.", schema.Simple(schema.TextShape),
 				readCurrency).Or(scenarios.DefaultCurrency)),
 	}
 }
@@ -40,15 +41,15 @@ func Price() schema.Block[scenarios.Price] {
 // VariantPrice are the keys of price: in a variant.
 func VariantPrice() schema.Block[scenarios.Price] {
 	return schema.Block[scenarios.Price]{
-		Name: "under price: of a variant", Doc: "What is not given is the scenario's. The currency is one for the " +
-			"whole run.", Example: "\ngpu-hour: 3.50\n",
+		Name: "under price: of a variant", Doc: "Keys that are missing are taken from the scenario's price. The " +
+			"whole run has one currency.", Example: "\ngpu-hour: 3.50\n",
 		Fields: []schema.Field[scenarios.Price]{
-			schema.NumberKey("gpu-hour", "Of one GPU for an hour.", schema.Positive(false),
+			schema.NumberKey("gpu-hour", "Price of one GPU for one hour.", schema.Positive(false),
 				func(p *scenarios.Price) *float64 { return &p.GPUHour }).DefaultNote("not asked"),
-			schema.NumberKey("kwh", "Of a kilowatt-hour.", schema.Positive(false),
+			schema.NumberKey("kwh", "Price of one kilowatt-hour.", schema.Positive(false),
 				func(p *scenarios.Price) *float64 { return &p.KWh }).DefaultNote("not asked"),
-			schema.WholeKey("gpus", "That one replica takes, where bench cannot know it: a server of others, or one "+
-				"that is not placed.", schema.Between(1, 1024),
+			schema.WholeKey("gpus", "GPUs of one replica, if bench cannot know them: an external server, or one "+
+				"without placement.", schema.Between(1, 1024),
 				func(p *scenarios.Price) *int { return &p.GPUs }).DefaultNote("those that it is placed on"),
 		},
 	}
