@@ -28,8 +28,9 @@ func clientBlock() schema.Block[scenarios.Client] {
 				"share the load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).
 				DefaultNote("none; the client runs in bench itself"),
 			schema.FreeKey("agent-command", "Command that starts bench load-agent elsewhere and connects its standard "+
-				"input and output, or a list of such commands.", schema.OneOf(schema.ListOf(schema.Simple(schema.TextShape)),
-				schema.ListOf(schema.ListOf(schema.Simple(schema.TextShape)))), readAgentCommands),
+				"input and output, or a list of such commands.",
+				schema.OneOf(schema.ListOf(schema.Simple(schema.TextShape)),
+					schema.ListOf(schema.ListOf(schema.Simple(schema.TextShape)))), readAgentCommands),
 			schema.TextKey("bench", "Path of bench on the hosts; it must be the same version.",
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
 			schema.FlagKey("copy-bench", "Copy this bench to the hosts for the duration of the run.",

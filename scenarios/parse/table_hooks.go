@@ -110,7 +110,8 @@ func readHookTimeout(r *schema.Reader, n *schema.Node, h *scenarios.Hook) {
 
 func httpBlock() schema.Block[scenarios.HTTPCall] {
 	return schema.Block[scenarios.HTTPCall]{
-		Name: "under http:", Doc: "An HTTP call; it uses no proxy.", Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: " +
+		Name: "under http:", Doc: "An HTTP call; it uses no proxy.",
+		Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: " +
 			"PUT\nbody: \"100\"\n",
 		Fields: []schema.Field[scenarios.HTTPCall]{
 			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape),
@@ -120,7 +121,8 @@ func httpBlock() schema.Block[scenarios.HTTPCall] {
 				DefaultNote("POST with a body, else GET"),
 			schema.FreeKey("headers", "HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)),
 				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.Headers = readHeaderMap(r, n) }),
-			schema.TextKey("body", "Body of the request, sent unchanged.", func(h *scenarios.HTTPCall) *string { return &h.Body }),
+			schema.TextKey("body", "Body of the request, sent unchanged.",
+				func(h *scenarios.HTTPCall) *string { return &h.Body }),
 		},
 	}
 }
@@ -144,7 +146,8 @@ func beginCheck(c *scenarios.Check, pos schema.Pos) { c.Pos, c.Refuse = pos, tru
 func checkBlock() schema.Block[scenarios.Check] {
 	b := hookCheckBlock()
 	b.Fields = append(b.Fields, schema.FreeKey("on-failure",
-		"refuse: nothing runs, and the report gives the reason; warn: continue with a warning.", schema.EnumOf(refuseWord, warnWord),
+		"refuse: nothing runs, and the report gives the reason; warn: continue with a warning.",
+		schema.EnumOf(refuseWord, warnWord),
 		func(r *schema.Reader, n *schema.Node, c *scenarios.Check) { readRefuse(r, n, &c.Refuse) }).Or(refuseWord))
 	b.Name, b.Example = "in a check", "\nkind: kernel-parameter\nname: amd_iommu\nwant: \"off\"\non-failure: warn\n"
 	return b
@@ -165,7 +168,8 @@ func hookCheckBlock() schema.Block[scenarios.Check] {
 						c.Kind = v
 					}
 				}),
-			schema.TextKey("name", "Name of the kernel parameter, or a path.", func(c *scenarios.Check) *string { return &c.Name }),
+			schema.TextKey("name", "Name of the kernel parameter, or a path.",
+				func(c *scenarios.Check) *string { return &c.Name }),
 			schema.TextKey("want", "Required value, or minimum.",
 				func(c *scenarios.Check) *string { return &c.Want }).DefaultNote("governor: performance; " +
 				"numa-balancing: 0"),

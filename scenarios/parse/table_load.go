@@ -34,7 +34,8 @@ func trafficFields() []schema.Field[scenarios.Load] {
 	ignore := func(*schema.Reader, *schema.Node, *scenarios.Load) {}
 	return append(trafficFieldsWithoutSweep(),
 		schema.FreeKey("sweep", "The load points: a mapping from keys to lists of values (every combination, the "+
-			"first key varying slowest), or a list of points, each a mapping of such keys with an optional label.", sweepShape(), ignore).
+			"first key varying slowest), or a list of points, each a mapping of such keys with an optional label.",
+			sweepShape(), ignore).
 			DefaultNote(`one point "all"`))
 }
 
@@ -46,7 +47,8 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 		schema.FreeKey("profile", "Named load profile that these keys override.", schema.Simple(schema.TextShape),
 			ignore),
 		schema.EnumKey("compat", "Match a version of vLLM's own client exactly: its prompts, request bodies and "+
-			"arrival times. The figures that it would report are in the results in any case.", compats(), func(l *scenarios.Load) *string { return &l.Compat }).
+			"arrival times. The figures that it would report are in the results in any case.", compats(),
+			func(l *scenarios.Load) *string { return &l.Compat }).
 			DefaultNote("none: what measures best"),
 		schema.FreeKey("endpoint", "Name of an API ("+strings.Join(dialect.Names(), ", ")+"), which stands for "+
 			"its usual path, or a path such as /v1/completions.",
@@ -55,7 +57,8 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 			func(l *scenarios.Load) *string { return &l.API }).DefaultNote("what the endpoint says"),
 		schema.BlockKey("dataset", "Source of the prompts.", datasetBlock(),
 			func(l *scenarios.Load) *scenarios.Dataset { return &l.Dataset }),
-		schema.WholeKey("num-prompts", "Number of measured requests per load point.", schema.Between(1, schema.MaxCount),
+		schema.WholeKey("num-prompts", "Number of measured requests per load point.",
+			schema.Between(1, schema.MaxCount),
 			func(l *scenarios.Load) *int { return &l.NumPrompts }).Or("100"),
 		schema.DurationKey("duration", "Send requests for this long, repeating the prompts as needed; 0: send each "+
 			"prompt once.",

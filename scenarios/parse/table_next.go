@@ -15,8 +15,9 @@ import (
 func nextFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
 		schema.FreeKey("repeats", "Number of times that each variant is measured at each load point. Differences "+
-			"need at least 3, better 5. A mapping repeats until the results are precise enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)),
-			schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
+			"need at least 3, better 5. A mapping repeats until the results are precise enough.",
+			schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)),
+				schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
 		schema.FlagKey("null-test", "Run the baseline a second time, as a variant with the suffix "+
 			scenarios.NullTestSuffix+". Any difference between the two is noise.",
 			func(s *scenarios.Scenario) *bool { return &s.NullTest }).Or("false"),
@@ -118,15 +119,16 @@ func searchBlock() schema.Block[scenarios.Search] {
 			schema.WholeKey("steps", "Most steps per variant and repeat.",
 				schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
 			schema.FreeKey("tolerance", "Relative distance between the highest load that met the targets and the "+
-				"lowest that missed them at which the search ends, at least 1%.", shape, func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
-				const least = 0.01
-				v, ok := r.Percent(n)
-				if ok && v < least {
-					r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be "+
-						"distinguished", n.Shown())
-				}
-				s.Tolerance = v
-			}).Or("5%"),
+				"lowest that missed them at which the search ends, at least 1%.", shape,
+				func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
+					const least = 0.01
+					v, ok := r.Percent(n)
+					if ok && v < least {
+						r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be "+
+							"distinguished", n.Shown())
+					}
+					s.Tolerance = v
+				}).Or("5%"),
 		},
 	}
 }

@@ -14,8 +14,9 @@ import (
 func policyFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
 		schema.FreeKey("retries", "Number of further attempts of a failed step, as one number or per failure "+
-			"class; \"other\" covers every class that is not listed. Every attempt is recorded.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
-			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
+			"class; \"other\" covers every class that is not listed. Every attempt is recorded.",
+			schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
+				schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
 		schema.BlockKey("deadlines", "Time limits of steps and of the run.", deadlinesBlock(),
 			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
 		momentKey("start-at", "When the run starts: 22:00, \"2026-11-29 22:00\" or an RFC 3339 time, "+
@@ -98,7 +99,8 @@ func telemetryBlock() schema.Block[scenarios.Telemetry] {
 			"sampling.",
 		Example: "\nsampler: nvidia-smi\nperiod: 500ms\non-throttle: repeat\n",
 		Fields: []schema.Field[scenarios.Telemetry]{
-			schema.EnumKey("sampler", "Source of the readings; auto takes the best one that works.", scenarios.Samplers(),
+			schema.EnumKey("sampler", "Source of the readings; auto takes the best one that works.",
+				scenarios.Samplers(),
 				func(t *scenarios.Telemetry) *string { return &t.Sampler }).Or("auto"),
 			schema.FreeKey("period", "Time between two readings, at least 50ms.", schema.Simple(schema.DurationShape),
 				readPeriod).DefaultNote("the sampler's own"),
@@ -179,10 +181,11 @@ func vramBlock() schema.Block[scenarios.VRAM] {
 				func(v *scenarios.VRAM) *int64 { return &v.Tolerance }).
 				DefaultNote("the larger of 512MiB and 1 % of the memory"),
 			schema.EnumKey("foreign", "If another program holds memory on a server's GPUs: report it and continue; "+
-				"wait until timeout, then refuse; or refuse, so that the variant's steps fail.", []scenarios.ForeignHolders{
-				scenarios.ForeignReport, scenarios.ForeignWait,
-				scenarios.ForeignRefuse,
-			},
+				"wait until timeout, then refuse; or refuse, so that the variant's steps fail.",
+				[]scenarios.ForeignHolders{
+					scenarios.ForeignReport, scenarios.ForeignWait,
+					scenarios.ForeignRefuse,
+				},
 				func(v *scenarios.VRAM) *scenarios.ForeignHolders { return &v.Foreign }).
 				Or(string(scenarios.ForeignReport)),
 		},

@@ -112,7 +112,8 @@ func placeFields() []schema.Field[scenarios.Server] {
 			func(s *scenarios.Server) *string { return &s.CPUs }).
 			DefaultNote("any; with client.cpus: auto, those that the client leaves"),
 		schema.NodeKey("numa",
-			"NUMA node whose CPUs the server runs on and whose memory it prefers; auto: that of its GPUs.", []string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
+			"NUMA node whose CPUs the server runs on and whose memory it prefers; auto: that of its GPUs.",
+			[]string{scenarios.AutoNUMA}, func(s *scenarios.Server) *string { return &s.NUMA }).
 			DefaultNote("any"),
 		schema.NiceKey("nice", "Nice value of the server's processes; negative values need CAP_SYS_NICE, or ulimit "+
 			"-e.",

@@ -32,7 +32,8 @@ ipc: private
 shm-size: 64GiB
 `,
 		Fields: []schema.Field[scenarios.Container]{
-			schema.FreeKey("image", "Image to run. Setting it runs the server in a container.", schema.Simple(schema.TextShape),
+			schema.FreeKey("image", "Image to run. Setting it runs the server in a container.",
+				schema.Simple(schema.TextShape),
 				readImage).DefaultNote("no container"),
 			schema.EnumKey("engine", "Program that runs it.",
 				container.EngineNames(),

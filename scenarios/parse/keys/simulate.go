@@ -18,7 +18,8 @@ func Simulate() schema.Block[scenarios.Simulation] {
 		Fields: []schema.Field[scenarios.Simulation]{
 			schema.FlagKey("on", "Use the simulator; --sim sets it.",
 				func(s *scenarios.Simulation) *bool { return &s.On }).DefaultNote("false"),
-			schema.EnumKey("device", "Device whose speed and memory to assume; --sim-device sets it.", scenarios.SimDevices(),
+			schema.EnumKey("device", "Device whose speed and memory to assume; --sim-device sets it.",
+				scenarios.SimDevices(),
 				func(s *scenarios.Simulation) *string { return &s.Device }).
 				DefaultNote("by name, description and vars; else " + scenarios.DefaultSimDevice),
 			schema.NumberKey("speed", "How many times as fast as the simulated engine. "+
