@@ -128,7 +128,7 @@ func sections() []schema.Section {
 		{Title: "simulate", Info: keys.Simulate().Info()},
 		{Title: "price", Info: keys.Price().Info()},
 		{Title: "price of a variant", Info: keys.VariantPrice().Info()},
-		{Title: "slurm", Info: slurmBlock().Info()},
+		{Title: "slurm", Info: keys.Slurm().Info()},
 		{Title: "client", Info: clientBlock().Info()},
 		{Title: "deadlines", Info: deadlinesBlock().Info()},
 		{Title: "watchdog", Info: watchdogBlock().Info()},

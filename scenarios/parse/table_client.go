@@ -2,10 +2,23 @@ package parse
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
+
+// clusterFields are the top-level keys that say on which machines a run runs.
+func clusterFields() []schema.Field[scenarios.Scenario] {
+	return []schema.Field[scenarios.Scenario]{
+		schema.EnumKey("on", "Where servers run: on this machine (here) or on the nodes of a Slurm cluster (slurm; "+
+			"see the key slurm:).", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
+			func(s *scenarios.Scenario) *scenarios.Where { return &s.On }).Or(string(scenarios.Here)),
+		keys.SlurmField(),
+		clientField(),
+	}
+}
 
 // clientField is read where it is given: its defaults are of no meaning
 // elsewhere.
@@ -57,7 +70,7 @@ func readClientHosts(r *schema.Reader, n *schema.Node, c *scenarios.Client) {
 	}
 	for _, host := range hosts {
 		name := strings.TrimPrefix(host, "srun:")
-		if name == "" || strings.HasPrefix(name, "-") || strings.ContainsFunc(name, isControl) {
+		if name == "" || strings.HasPrefix(name, "-") || strings.ContainsFunc(name, unicode.IsControl) {
 			r.Fail(n.Pos, "hosts has %q, expected a name that ssh knows or srun:NODE", host)
 		}
 	}

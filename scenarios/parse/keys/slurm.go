@@ -1,40 +1,31 @@
-package parse
+package keys
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// clusterFields are the top-level keys that say on which machines a run runs.
-func clusterFields() []schema.Field[scenarios.Scenario] {
-	return []schema.Field[scenarios.Scenario]{
-		schema.EnumKey("on", "Where servers run: on this machine (here) or on the nodes of a Slurm cluster (slurm; "+
-			"see the key slurm:).", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
-			func(s *scenarios.Scenario) *scenarios.Where { return &s.On }).Or(string(scenarios.Here)),
-		slurmField(),
-		clientField(),
-	}
-}
-
-// slurmField is read where it is given or needed: its defaults are of no
+// SlurmField is read where it is given or needed: its defaults are of no
 // meaning elsewhere.
-func slurmField() schema.Field[scenarios.Scenario] {
-	f := schema.FreeKey("slurm", "How jobs are submitted with on: slurm.", schema.BlockOf(slurmBlock().Info()),
+func SlurmField() schema.Field[scenarios.Scenario] {
+	f := schema.FreeKey("slurm", "How jobs are submitted with on: slurm.", schema.BlockOf(Slurm().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			if s.On == scenarios.OnSlurm || n.Kind != schema.Mapping || len(n.Pairs) > 0 {
-				schema.Decode(r, slurmBlock(), n, &s.Slurm)
+				schema.Decode(r, Slurm(), n, &s.Slurm)
 			}
 		})
 	f.Always = true
 	return f
 }
 
-func slurmBlock() schema.Block[scenarios.Slurm] {
+// Slurm are the keys of slurm:.
+func Slurm() schema.Block[scenarios.Slurm] {
 	return schema.Block[scenarios.Slurm]{
 		Name: "under slurm:", Doc: "A run is submitted as job arrays, with one job per variant and repeat, or one " +
 			"per variant. Each job runs bench on its node.",
@@ -80,7 +71,7 @@ func sbatchText(key, doc string) schema.Field[scenarios.Slurm] {
 	return schema.FreeKey(key, doc, schema.Simple(schema.TextShape),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
 			if v, ok := r.Text(n); ok {
-				if strings.ContainsFunc(v, isControl) {
+				if strings.ContainsFunc(v, unicode.IsControl) {
 					r.Fail(n.Pos, "%s is %s, which is more than one line", r.Key(), n.Shown())
 				}
 				if s.Sbatch == nil {
@@ -90,8 +81,6 @@ func sbatchText(key, doc string) schema.Field[scenarios.Slurm] {
 			}
 		}).DefaultNote("the cluster's")
 }
-
-func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
 // sbatchOption is a long option with its value: a job's script has one a line.
 var sbatchOption = regexp.MustCompile(`^--[a-z][a-z0-9-]*(=[^\x00-\x1f\x7f]+)?$`)
