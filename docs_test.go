@@ -101,7 +101,7 @@ func TestOwnershipNamesTests(t *testing.T) {
 	}
 
 	rows := 0
-	_, table, _ := strings.Cut(string(page), "| kind | why it is known")
+	_, table, _ := strings.Cut(string(page), "| kind | how bench recognizes its own")
 	for line := range strings.Lines(table[:strings.Index(table, "\n\n")]) {
 		named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "|---") {
