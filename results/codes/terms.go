@@ -18,14 +18,13 @@ func Terms() []Term {
 	return []Term{
 		{"variant", "One way to start a server: an entry under variants: in the scenario, " +
 			"or one combination of its matrix."},
-		{"load point", "One load of the sweep, such as c32: 32 requests in flight at most."},
+		{"load point", "One load of the sweep, such as c32: at most 32 requests in flight."},
 		{"step", "One variant at one load point, measured once."},
 		{"server start", "One launch of a variant's servers. Speeds differ from launch to launch, " +
 			"so repeats and intervals count server starts, not requests."},
-		{"suspect", "A step that was measured, with a warning that disqualifies it: its figures are shown and never " +
-			"ranked."},
-		{"cannot tell", "The verdict where neither a difference nor its absence is established; " +
-			"it says how many more repeats would decide it."},
+		{"suspect", "A measured step with a warning that disqualifies it: its figures are shown but never ranked."},
+		{"cannot tell", "The verdict if neither a difference nor its absence is established. It says how many more " +
+			"repeats would decide."},
 	}
 }
 
