@@ -31,11 +31,15 @@ demo: ## run the quickstart scenario on the embedded simulator: a chart in a min
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/demo/bench ./cmd/bench
 	./bin/demo/bench run scenarios/quickstart.yaml
 
+# Most tests wait, so more packages are tested at once than there are processors.
+# The root's tests read much and share nothing; those of cmd/bench start bench often.
 .PHONY: test
-test: ## all tests, with the race detector where a C compiler is installed (cmd/bench without it)
+test: ## all tests, with the race detector where a C compiler is installed (the root's and cmd/bench without it)
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then race=-race; fi; set -x; \
-	  $(GO) test $$race $$($(GO) list ./... | grep -v '/cmd/bench$$') && $(GO) test -timeout 15m ./cmd/bench
-	CGO_ENABLED=0 $(GO) vet ./...
+	  $(GO) test -timeout 30m . ./cmd/bench & plain=$$!; \
+	  $(GO) test -timeout 30m -p 4 $$race $$($(GO) list ./... | grep -v '/bench$$'); status=$$?; \
+	  wait $$plain && exit $$status
+	CGO_ENABLED=0 $(GO) vet ./gpu/... ./cmd/bench
 	$(GO) vet -tags gpu ./gpu/...
 
 .PHONY: chaos
