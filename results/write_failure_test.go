@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"syscall"
 	"testing"
 )
 
-// Only what the file system says of itself is a full disk.
+// A folder that takes no more is a full disk; a limit of this process or an error
+// of bench is not.
 func TestWriteFailure(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -18,9 +20,13 @@ func TestWriteFailure(t *testing.T) {
 		{fmt.Errorf("write journal: %w", syscall.EDQUOT), FailDisk},
 		{errors.Join(errors.New("close"), syscall.EIO), FailDisk},
 		{syscall.EROFS, FailDisk},
+		{&fs.PathError{Op: "write", Path: "x", Err: syscall.EFBIG}, FailDisk},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.ESTALE}, FailDisk},
+		{&os.LinkError{Op: "rename", Old: "x", New: "y", Err: syscall.ENOENT}, FailDisk},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, FailDisk},
+		{fmt.Errorf("a writer of its own: %w", fs.ErrClosed), FailInternal},
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, FailOpenFiles},
 		{fmt.Errorf("open: %w", syscall.ENFILE), FailOpenFiles},
-		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, FailInternal},
 		{errors.New("other"), FailInternal},
 		{Failf(FailDataset, "no prompt"), FailDataset},
 	} {

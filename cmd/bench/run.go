@@ -174,11 +174,11 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 	return exitOf(outcome)
 }
 
-// unwritten gives an error of the record keeping its exit code: of a run on a full
-// disk, steps are missing.
+// unwritten gives an error of the record keeping its exit code: of a run whose
+// folder takes no more, steps are missing.
 func unwritten(err error) error {
-	if results.WriteFailure(err).Class == results.FailDisk {
-		return codeError{exitStepsFailed, fmt.Errorf("%w: free some space; 'bench resume' goes on", err)}
+	if why := results.WriteFailure(err); why.Class == results.FailDisk {
+		return codeError{exitStepsFailed, fmt.Errorf("%s; then 'bench resume' goes on", why.Message)}
 	}
 	return err
 }

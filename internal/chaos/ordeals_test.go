@@ -304,10 +304,22 @@ func closures() []ordeal {
 				if err := os.Rename(steps+".away", steps); err != nil {
 					w.t.Fatal(err)
 				}
-				if got.code == 0 || got.code == 130 || !strings.Contains(got.stderr, "steps") {
-					w.t.Errorf("exit code %d, want 1 or 3 and what cannot be written\n%s", got.code, got.stderr)
+				if got.code != 3 || !strings.Contains(got.stderr, "steps") {
+					w.t.Errorf("exit code %d, want 3 and what cannot be written\n%s", got.code, got.stderr)
 				}
 				w.clean()
+				w.resumes()
+			},
+		},
+		{
+			"crash", "a result is larger than a file may be (ulimit -f)",
+			"the run ends as on a full disk, exit code 3, and names the limit; resume finishes it", func(w *world) {
+				w.wrapper = []string{"prlimit", "--fsize=20480"} // above plan and journal, below a result
+				got := w.bench("run", w.night(nil, nil))
+				if got.code != 3 || !strings.Contains(got.stderr, "ulimit -f") {
+					w.t.Errorf("exit code %d, want 3 and the limit's name\n%s", got.code, got.stderr)
+				}
+				w.wrapper = nil
 				w.resumes()
 			},
 		},

@@ -156,7 +156,7 @@ func failuresOfSteps() []Entry {
 				"kept.",
 			"Raise the limit (ulimit -n, or LimitNOFILE= of a service), or send fewer requests at once."),
 		failure(results.FailDisk, "Results could not be written, or too little disk space is free.",
-			"The run ended to protect the results so far.", "Free space, then run bench resume."),
+			"The run ended to protect the results so far.", "Follow the message, usually by freeing space; then run bench resume."),
 		failure(results.FailEarlier, "An earlier failure ended the variant or the run.",
 			"The step was not run.", "Fix the first failure, then run bench resume."),
 		failure(results.FailHook, "A hook or a check failed.",
