@@ -170,7 +170,7 @@ func realKilled(w realWorld) {
 		fakeengine.Config{Silent: true}.Env(),
 		realcontainer.Image)
 	if err != nil {
-		w.t.Fatalf("run a stranger: %v: %s", err, stranger)
+		w.t.Fatalf("run a stranger: %v", err)
 	}
 	defer func() { _, _ = w.engine.Output("rm", "-f", stranger) }()
 
@@ -195,8 +195,8 @@ func realKilled(w realWorld) {
 
 func realEnded(w realWorld) {
 	w.underLoad(func(id string) {
-		if out, err := w.engine.Output("kill", id); err != nil {
-			w.t.Errorf("kill the container: %v: %s", err, out)
+		if _, err := w.engine.Output("kill", id); err != nil {
+			w.t.Errorf("kill the container: %v", err)
 		}
 	})
 	w.ends(w.night(forEver, nil, nil), 3, "failed, ok", results.FailExited)
@@ -211,8 +211,8 @@ func realWorkerKilled(w realWorld) {
 
 func realPaused(w realWorld) {
 	w.underLoad(func(id string) {
-		if out, err := w.engine.Output("pause", id); err != nil {
-			w.t.Errorf("pause the container: %v: %s", err, out)
+		if _, err := w.engine.Output("pause", id); err != nil {
+			w.t.Errorf("pause the container: %v", err)
 		}
 	})
 	w.watchdog = "3s"

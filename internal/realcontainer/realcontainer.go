@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -294,9 +295,13 @@ func (e *Engine) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Output runs the client and returns what it prints.
+// Output runs the client and returns what it prints on stdout. Docker warns on
+// stderr, even when it prints an id; the error has what was there.
 func (e *Engine) Output(args ...string) (string, error) {
-	out, err := e.command(args...).CombinedOutput()
+	out, err := e.command(args...).Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(failed.Stderr))
+	}
 
 	return strings.TrimSpace(string(out)), err
 }
