@@ -104,6 +104,7 @@ var rules = map[string]rule{
 	"report/history": {
 		ours: []string{
 			"internal/text", "metrics/compare", "metrics/history", "metrics/versus", "report/chart", "report/export",
+			"report/markup",
 			"report/table",
 		},
 		never: append([]string{"os"}, noSystem...),
@@ -113,9 +114,10 @@ var rules = map[string]rule{
 		"metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results/store", "report/detail",
 		"report/differences", "report/export", "report/grid", "report/studies", "results/codes",
 	}, never: noSystem},
-	"report/table": {never: pure},
+	"report/table":  {never: pure},
+	"report/markup": {ours: []string{"report", "report/table"}, never: pure},
 	"report/page": {ours: []string{
-		"internal/text", "report", "report/table", "report/chart",
+		"internal/text", "report", "report/markup", "report/table", "report/chart",
 		"metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/telemetry", "results",
 		"results/store", "internal/llamabench", "results/codes", "metrics/versus",
 	}, never: append([]string{"os"},
@@ -195,7 +197,7 @@ var rules = map[string]rule{
 	},
 	"report/live/web": {ours: []string{
 		"internal/text", "internal/usage", "report/live", "results",
-		"report/chart",
+		"report/markup", "report/chart",
 	}, never: append([]string{"os/exec"}, noCLI...)},
 	"harness/state": {
 		ours:  []string{"internal/inside", "internal/proc", "results", "results/store"},

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"html/template"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -33,7 +32,7 @@ const (
 )
 
 // Bars draws horizontal bars with intervals, in the order given.
-func Bars(s BarsSpec) (template.HTML, error) {
+func Bars(s BarsSpec) (SVG, error) {
 	s.Value.Log, s.Value.Zero, s.Value.Min = false, true, nil
 	values := newSpan(s.Value)
 	left, right := vg.Length(40), vg.Length(40)

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 
 	"github.com/benchrig/bench/metrics/curves"
@@ -31,7 +30,7 @@ func cdfMarks() []float64 { return []float64{0.5, 0.9, 0.99} }
 
 // CDF draws the share of values at or below each value, with marks at the
 // median, the 90th and the 99th percentile.
-func CDF(s CDFSpec) (template.HTML, error) {
+func CDF(s CDFSpec) (SVG, error) {
 	xs := newSpan(s.X)
 	curves := make([][]curves.CDFVertex, len(s.Series))
 	for i, series := range s.Series {

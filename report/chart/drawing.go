@@ -3,16 +3,19 @@ package chart
 import (
 	"errors"
 	"fmt"
-	"html/template"
 	"strings"
 )
+
+// SVG is a drawing as an element of a page: all in it that came from elsewhere is
+// escaped.
+type SVG string
 
 // drawing finishes what is on the canvas: the svg element with its accessible
 // name and a description that holds the figures in words.
 //
 // A drawing without links is an image. One with links is a group: assistive
 // technology hides everything inside an image.
-func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, error) {
+func (c *canvas) drawing(h Head, kind string, says []string) (SVG, error) {
 	if strings.TrimSpace(h.Title) == "" {
 		return "", errors.New("draw " + kind + ": it has no title")
 	}
@@ -41,7 +44,7 @@ func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, err
 	root.close("svg")
 
 	// every text went through escape, every address through safeHref
-	return template.HTML(root.out.String()), nil //nolint:gosec // see above
+	return SVG(root.out.String()), nil
 }
 
 // sentences is the note as a sentence, if there is one.

@@ -2,7 +2,6 @@ package chart_test
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,24 +15,24 @@ import (
 // drawn is one picture of the gallery.
 type drawn struct {
 	name string
-	make func() (template.HTML, error)
+	make func() (chart.SVG, error)
 }
 
 // gallery is every kind of chart with data as a night of measuring has them.
 func gallery() []drawn {
 	return []drawn{
-		{"scatter", func() (template.HTML, error) { return chart.Scatter(scatterSpec()) }},
-		{"scatter-crowded", func() (template.HTML, error) { return chart.Scatter(crowdedSpec()) }},
-		{"lines", func() (template.HTML, error) { return chart.Lines(sweepSpec()) }},
-		{"lines-telemetry", func() (template.HTML, error) { return chart.Lines(telemetrySpec()) }},
-		{"lines-eight", func() (template.HTML, error) { return chart.Lines(eightSpec()) }},
-		{"cdf", func() (template.HTML, error) { return chart.CDF(cdfSpec()) }},
-		{"bars", func() (template.HTML, error) { return chart.Bars(barsSpec()) }},
-		{"bars-deltas", func() (template.HTML, error) { return chart.Bars(deltasSpec()) }},
-		{"timeline", func() (template.HTML, error) { return chart.Timeline(nightSpec(10, 5)) }},
-		{"requests", func() (template.HTML, error) { return chart.Requests(requestsSpec(64)) }},
-		{"requests-many", func() (template.HTML, error) { return chart.Requests(requestsSpec(3000)) }},
-		{"in-flight", func() (template.HTML, error) { return chart.InFlight(inFlightSpec()) }},
+		{"scatter", func() (chart.SVG, error) { return chart.Scatter(scatterSpec()) }},
+		{"scatter-crowded", func() (chart.SVG, error) { return chart.Scatter(crowdedSpec()) }},
+		{"lines", func() (chart.SVG, error) { return chart.Lines(sweepSpec()) }},
+		{"lines-telemetry", func() (chart.SVG, error) { return chart.Lines(telemetrySpec()) }},
+		{"lines-eight", func() (chart.SVG, error) { return chart.Lines(eightSpec()) }},
+		{"cdf", func() (chart.SVG, error) { return chart.CDF(cdfSpec()) }},
+		{"bars", func() (chart.SVG, error) { return chart.Bars(barsSpec()) }},
+		{"bars-deltas", func() (chart.SVG, error) { return chart.Bars(deltasSpec()) }},
+		{"timeline", func() (chart.SVG, error) { return chart.Timeline(nightSpec(10, 5)) }},
+		{"requests", func() (chart.SVG, error) { return chart.Requests(requestsSpec(64)) }},
+		{"requests-many", func() (chart.SVG, error) { return chart.Requests(requestsSpec(3000)) }},
+		{"in-flight", func() (chart.SVG, error) { return chart.InFlight(inFlightSpec()) }},
 	}
 }
 

@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"html/template"
-
 	"github.com/benchrig/bench/metrics/curves"
 )
 
@@ -26,7 +24,7 @@ type LevelSeries struct {
 }
 
 // InFlight draws step lines over the seconds of a pass.
-func InFlight(s InFlightSpec) (template.HTML, error) {
+func InFlight(s InFlightSpec) (SVG, error) {
 	time := Axis{Label: "time since the pass began", Unit: Seconds}
 	xs := newSpan(time)
 	var panels []Panel

@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"html/template"
-
 	"gonum.org/v1/plot/vg"
 )
 
@@ -21,7 +19,7 @@ type KeySeries struct {
 }
 
 // Key draws the legend of several charts.
-func Key(s KeySpec) (template.HTML, error) {
+func Key(s KeySpec) (SVG, error) {
 	var entries []entry
 	for i, series := range s.Series {
 		entries = append(entries, entry{

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"html/template"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -41,7 +40,7 @@ const markedPoints = 240
 // Lines draws lines with bands for their intervals. Points are joined in the
 // order given. Lines of many points keep the extremes of each narrow column,
 // so that no peak is lost.
-func Lines(s LinesSpec) (template.HTML, error) {
+func Lines(s LinesSpec) (SVG, error) {
 	plot := vg.Length(min(max(s.Height, 0), 2000))
 	if plot == 0 {
 		plot = 260

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -25,7 +24,7 @@ const toldRows = 100
 // Requests draws one row a request: waiting for its turn, waiting for the
 // first token, receiving tokens. Many requests are reduced, and the chart says
 // so.
-func Requests(s RequestsSpec) (template.HTML, error) {
+func Requests(s RequestsSpec) (SVG, error) {
 	s.reduce()
 	axis := Axis{Label: "time since the pass began", Unit: Seconds}
 	xs := newSpan(axis)

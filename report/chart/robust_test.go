@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"strings"
@@ -151,25 +150,25 @@ func kinds(values []float64, name string, log bool) []drawn {
 		front = append(front, chart.XY{X: p.X, Y: p.Y})
 	}
 	return []drawn{
-		{"scatter", func() (template.HTML, error) {
+		{"scatter", func() (chart.SVG, error) {
 			return chart.Scatter(chart.ScatterSpec{
 				Head: h, X: a, Y: a,
 				Series: []chart.PointSeries{{Name: name, Points: points}}, Front: front, Better: name,
 			})
 		}},
-		{"lines", func() (template.HTML, error) {
+		{"lines", func() (chart.SVG, error) {
 			return chart.Lines(chart.LinesSpec{Head: h, X: a, Y: a, Series: series})
 		}},
-		{"cdf", func() (template.HTML, error) {
+		{"cdf", func() (chart.SVG, error) {
 			return chart.CDF(chart.CDFSpec{Head: h, X: a, Series: []chart.CDFSeries{{Name: name, Values: values}}})
 		}},
-		{"bars", func() (template.HTML, error) {
+		{"bars", func() (chart.SVG, error) {
 			return chart.Bars(chart.BarsSpec{Head: h, Value: a, Bars: bars, Reference: new(1.0)})
 		}},
-		{"timeline", func() (template.HTML, error) { return chart.Timeline(timeline) }},
-		{"clock", func() (template.HTML, error) { return chart.Timeline(clock) }},
-		{"requests", func() (template.HTML, error) { return chart.Requests(chart.RequestsSpec{Head: h, Rows: rows}) }},
-		{"in-flight", func() (template.HTML, error) {
+		{"timeline", func() (chart.SVG, error) { return chart.Timeline(timeline) }},
+		{"clock", func() (chart.SVG, error) { return chart.Timeline(clock) }},
+		{"requests", func() (chart.SVG, error) { return chart.Requests(chart.RequestsSpec{Head: h, Rows: rows}) }},
+		{"in-flight", func() (chart.SVG, error) {
 			return chart.InFlight(chart.InFlightSpec{
 				Head:   h,
 				Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}},
@@ -222,9 +221,9 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestNoTitle(t *testing.T) {
-	for _, d := range []func() (template.HTML, error){
-		func() (template.HTML, error) { return chart.Scatter(chart.ScatterSpec{}) },
-		func() (template.HTML, error) {
+	for _, d := range []func() (chart.SVG, error){
+		func() (chart.SVG, error) { return chart.Scatter(chart.ScatterSpec{}) },
+		func() (chart.SVG, error) {
 			return chart.Bars(chart.BarsSpec{Head: chart.Head{Title: "  "}})
 		},
 	} {

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"html/template"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -39,7 +38,7 @@ const namedPoints = 48
 
 // Scatter draws points, with the Pareto front where there is one. Points with
 // a figure that cannot be drawn are left out, and the description counts them.
-func Scatter(s ScatterSpec) (template.HTML, error) {
+func Scatter(s ScatterSpec) (SVG, error) {
 	height := vg.Length(min(max(s.Height, 0), 2000))
 	if height == 0 {
 		height = 440

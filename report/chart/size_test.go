@@ -1,7 +1,6 @@
 package chart_test
 
 import (
-	"html/template"
 	"math"
 	"slices"
 	"testing"
@@ -39,20 +38,20 @@ func large() []struct {
 		most int
 	}
 	return []one{
-		{drawn{"cdf of 2 million", func() (template.HTML, error) {
+		{drawn{"cdf of 2 million", func() (chart.SVG, error) {
 			return chart.CDF(chart.CDFSpec{
 				Head: h, X: chart.Axis{Unit: chart.Seconds},
 				Series: []chart.CDFSeries{{Name: "a", Values: values}},
 			})
 		}}, 8 << 10},
-		{drawn{"line of 100,000", func() (template.HTML, error) {
+		{drawn{"line of 100,000", func() (chart.SVG, error) {
 			return chart.Lines(chart.LinesSpec{Head: h, Series: []chart.LineSeries{{Points: curve}}})
 		}}, 40 << 10},
-		{drawn{"scatter of 10,000", func() (template.HTML, error) {
+		{drawn{"scatter of 10,000", func() (chart.SVG, error) {
 			return chart.Scatter(chart.ScatterSpec{Head: h, Series: []chart.PointSeries{{Points: points}}})
 		}}, 5 << 20},
-		{drawn{"timeline of 500 steps", func() (template.HTML, error) { return chart.Timeline(night) }}, 400 << 10},
-		{drawn{"20,000 requests", func() (template.HTML, error) { return chart.Requests(requests) }}, 60 << 10},
+		{drawn{"timeline of 500 steps", func() (chart.SVG, error) { return chart.Timeline(night) }}, 400 << 10},
+		{drawn{"20,000 requests", func() (chart.SVG, error) { return chart.Requests(requests) }}, 60 << 10},
 	}
 }
 

@@ -1,7 +1,5 @@
 package chart
 
-import "html/template"
-
 // Colors defines the custom properties that charts use, for light, dark and
 // print: the page's data-theme first, else what the reader's system asks for.
 // A page that has its own colours leaves it out.
@@ -10,7 +8,7 @@ import "html/template"
 // colour vision: blue, vermilion, bluish green, reddish purple, then darker
 // and lighter ones. Each is at least 3:1 against the background; lightness
 // differs from neighbour to neighbour, so that a grey copy can be read.
-const Colors template.CSS = `:root{` + light + `color-scheme:light dark}
+const Colors = `:root{` + light + `color-scheme:light dark}
 @media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){` + dark + `}}
 :root[data-theme=dark]{` + dark + `}
 @media print{:root,:root[data-theme=dark]{` + light + `}}
@@ -30,7 +28,7 @@ const dark = `--bg:#14171b;--fg:#e6e9ec;--muted:#9aa4ae;--grid:#2b3138;--axis:#6
 //
 // Kinds: l line, f area, h unseen target, t tick label, a axis title, n label
 // of a point, s and p text on a full and on a pale area. The other classes choose the colour.
-const Style template.CSS = `svg.chart{display:block;width:100%;height:auto;max-width:100%;overflow:visible;font-family:inherit}
+const Style = `svg.chart{display:block;width:100%;height:auto;max-width:100%;overflow:visible;font-family:inherit}
 .chart text{fill:var(--fg);font-size:12px;stroke:none}
 .chart text.t{fill:var(--muted);font-size:11px;font-variant-numeric:tabular-nums}
 .chart text.a{fill:var(--muted)}
@@ -57,7 +55,7 @@ const Style template.CSS = `svg.chart{display:block;width:100%;height:auto;max-w
 // PageStyle is the style sheet of a page without further scripts: Colors, Style, and
 // headings, tables and charts that fit a phone. The class broad is for charts of a
 // wide screen, narrow for those of a phone.
-const PageStyle template.CSS = Colors + Style + `:root{--panel:light-dark(#f6f8fa,#1b2026);--line:light-dark(#d0d7de,#333b44);--head:light-dark(#eef1f4,#222930)}
+const PageStyle = Colors + Style + `:root{--panel:light-dark(#f6f8fa,#1b2026);--line:light-dark(#d0d7de,#333b44);--head:light-dark(#eef1f4,#222930)}
 *{box-sizing:border-box}
 body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;color:var(--fg);background:var(--bg);margin:1rem auto;max-width:1240px;padding:0 1.25rem}
 h1{font-size:1.4rem;margin:0 0 .3rem}

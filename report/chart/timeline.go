@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"html/template"
 	"math"
 	"time"
 
@@ -68,7 +67,7 @@ const (
 )
 
 // Timeline draws lanes of spans over time, with curves beneath.
-func Timeline(s TimelineSpec) (template.HTML, error) {
+func Timeline(s TimelineSpec) (SVG, error) {
 	axis := Axis{Label: "time", Unit: Seconds}
 	xs := s.span(axis)
 	x := newScale(axis, xs, s.ticks(), tight)

@@ -1,34 +1,26 @@
 package history
 
 import (
-	_ "embed" // the page
 	"fmt"
-	"html/template"
 	"io"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/history"
 	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/report/markup"
 	"github.com/benchrig/bench/report/table"
 )
 
-//go:embed page.html
-var pageText string
-
-var pageTemplate = template.Must(template.New("history").Parse(pageText))
-
-// pageData is what the page is made of.
-type pageData struct {
-	Styles   template.CSS
-	Headline []string
-	Rule     string
-	Series   []pageSeries
-}
+// ownStyle comes after the style that simple pages share.
+const ownStyle = "body { max-width: 1000px; } .dim { font-size: .88rem; }\n"
 
 type pageSeries struct {
 	Title        string
-	Wide, Narrow template.HTML
+	Wide, Narrow chart.SVG
 	Columns      []string
 	Rows         [][]string
 	Notes        []string
@@ -43,15 +35,36 @@ const (
 // writePage writes a page with a chart and a table for each series. It needs no
 // other file.
 func writePage(w io.Writer, all []history.Series, rule compare.Rule) error {
-	d := pageData{Styles: chart.PageStyle, Headline: headline(all), Rule: ruleText(rule)}
+	content := g.Group{
+		h.H1(g.Text("History")),
+		h.Div(h.Class("verdict"), markup.Texts(headline(all), h.P)),
+		markup.Paragraph("dim", ruleText(rule)),
+	}
 	for i := range all {
 		p, err := pageSeriesOf(&all[i], i)
 		if err != nil {
 			return err
 		}
-		d.Series = append(d.Series, p)
+		content = append(content, g.Raw("\n"), p.html())
 	}
-	return pageTemplate.Execute(w, d)
+
+	return markup.Document("History", []g.Node{
+		markup.Meta("color-scheme", "light dark"),
+		h.StyleEl(g.Raw(chart.PageStyle + ownStyle)),
+	}, content).Render(w)
+}
+
+func (p *pageSeries) html() g.Node {
+	head := g.Map(p.Columns, func(name string) g.Node { return markup.ColumnHead("", name, "") })
+	rows := g.Map(p.Rows, func(cells []string) g.Node { return h.Tr(markup.Texts(cells, h.Td)) })
+
+	return g.Group{
+		h.H2(g.Text(p.Title)),
+		h.Div(h.Class("plot"), h.Div(h.Class("broad"), g.Raw(string(p.Wide))),
+			h.Div(h.Class("narrow"), g.Raw(string(p.Narrow)))),
+		h.Div(h.Class("wide"), h.Table(h.THead(h.Tr(head)), h.TBody(markup.Lines(rows...)))),
+		g.Map(p.Notes, func(s string) g.Node { return markup.Paragraph("dim", s) }),
+	}
 }
 
 func pageSeriesOf(s *history.Series, number int) (pageSeries, error) {
@@ -85,7 +98,7 @@ func unitOf(c table.Column) string {
 
 // draw draws a series over the numbers of its runs: times between runs say
 // nothing. A line ends where what follows is not comparable.
-func draw(s *history.Series, id string, width float64) (template.HTML, error) {
+func draw(s *history.Series, id string, width float64) (chart.SVG, error) {
 	spec := chart.LinesSpec{
 		Head: chart.Head{ID: id, Title: title(s), Width: width, Bare: true},
 		X:    chart.Axis{Label: "run, in order of time"},

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 
@@ -59,7 +58,7 @@ func (d *drawer) timeline() (*figure, error) {
 	}
 
 	f, err := twice("night", size{width: wideChart}, size{width: phoneChart},
-		func(h chart.Head, _ float64) (template.HTML, error) {
+		func(h chart.Head, _ float64) (chart.SVG, error) {
 			s.Head = h
 			s.Title = "Timeline of the run"
 

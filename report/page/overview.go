@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -28,15 +27,15 @@ type overview struct {
 
 // figure is a chart with its caption.
 type figure struct {
-	SVG     template.HTML
-	Narrow  template.HTML // the same for phones; "": SVG scrolls there
+	SVG     chart.SVG
+	Narrow  chart.SVG // the same for phones; "": SVG scrolls there
 	Caption string
 	Wide    bool // needs the width of the page
 	Width   int  // of SVG, below which its text would be too small to read; 0: 900
 }
 
-// WidthOf is the class that keeps text readable.
-func (f *figure) WidthOf() string { return fmt.Sprintf("w%d", cmp.Or(f.Width, wideChart)) }
+// widthClass is the class that keeps text readable.
+func (f *figure) widthClass() string { return fmt.Sprintf("w%d", cmp.Or(f.Width, wideChart)) }
 
 // Widths of charts, in the units of their view boxes, which are pixels where a
 // chart is shown at its own size. A small chart is as wide as a phone, and three
@@ -57,7 +56,7 @@ type size struct{ width, height int }
 
 // twice draws a figure for wide screens and for phones. draw is given the head
 // and the height.
-func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (template.HTML, error)) (*figure,
+func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (chart.SVG, error)) (*figure,
 	error,
 ) {
 	svg, err := draw(chart.Head{ID: id, Width: float64(wide.width)}, float64(wide.height))
@@ -259,7 +258,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	}
 
 	f, err := twice("tradeoff", size{answerChart, 330}, size{phoneChart, 300},
-		func(h chart.Head, height float64) (template.HTML, error) {
+		func(h chart.Head, height float64) (chart.SVG, error) {
 			s.Head, s.Height = h, height
 			s.Title, s.Bare = "Throughput against speed per user", true
 
@@ -329,7 +328,7 @@ func (d *drawer) key(front bool) (*figure, error) {
 	}
 
 	f, err := twice("key", size{width: keyChart}, size{width: phoneChart},
-		func(h chart.Head, _ float64) (template.HTML, error) {
+		func(h chart.Head, _ float64) (chart.SVG, error) {
 			s.Head = h
 			s.Title = "Legend of the charts"
 

@@ -7,10 +7,8 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
@@ -24,21 +22,18 @@ import (
 // Name is the file of a run folder that holds the page.
 const Name = "report.html"
 
-//go:embed assets/page.html
-var pageHTML string
-
 //go:embed assets/page.css
 var pageCSS string
 
 //go:embed assets/page.js
 var pageJS string
 
-// view is what the template draws.
+// view is what the page shows.
 type view struct {
 	*report.Document
 	Policy  string // of the content, as in the header of that name
-	Style   template.CSS
-	Script  template.JS
+	Style   string
+	Script  string
 	Facts   []report.Fact
 	Client  []report.Notice   // warnings about the client itself
 	Links   map[string]string // step id -> fragment
@@ -60,16 +55,8 @@ func Write(w io.Writer, run *results.Run) error {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
 
-	t, err := template.New("page").Funcs(template.FuncMap{
-		"link": v.link, "plural": text.Count, "more": moreThanShown, "clean": text.Clean,
-		"long": func(s string) bool { return utf8.RuneCountInString(s) > longName },
-	}).Parse(pageHTML)
-	if err != nil {
-		return fmt.Errorf("make %s: %w", Name, err)
-	}
-
 	var out bytes.Buffer
-	if err := t.Execute(&out, v); err != nil {
+	if err := v.html().Render(&out); err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
 
@@ -108,10 +95,8 @@ func WriteFiles(run *results.Run) error {
 
 func newView(run *results.Run) (*view, error) {
 	v := &view{Document: report.NewDocument(run), Links: linksOf(run)}
-	// our own files
-	v.Style, v.Script = template.CSS(string(chart.Colors)+string(chart.Style)+pageCSS),
-		template.JS(pageJS) //nolint:gosec // our own file
-	v.Policy = policy(string(v.Style), string(v.Script))
+	v.Style, v.Script = chart.Colors+chart.Style+pageCSS, pageJS
+	v.Policy = policy(v.Style, v.Script)
 	v.Facts = factsOf(run, v.Document)
 	for _, n := range v.Notices {
 		if strings.HasPrefix(n.Code, "client-") {
@@ -139,9 +124,9 @@ func newView(run *results.Run) (*view, error) {
 	return v, err
 }
 
-// Attention names what the reader must not miss below: failures, and warnings
+// attention names what the reader must not miss below: failures, and warnings
 // that disqualify; "": there is none.
-func (v *view) Attention() string {
+func (v *view) attention() string {
 	const most = 3 // of a kind
 	var failed, disqualified []string
 	for _, f := range v.Failures {
@@ -169,9 +154,6 @@ func (v *view) Attention() string {
 	return strings.Join(parts, "; ")
 }
 
-// link is the fragment of a step; "" if the page has none of that name.
-func (v *view) link(step string) string { return v.Links[step] }
-
 // policy allows this style and this script, and nothing else: no address, no
 // form, no frame.
 func policy(style, script string) string {
@@ -181,10 +163,4 @@ func policy(style, script string) string {
 	}
 	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
 		"; base-uri 'none'; form-action 'none'"
-}
-
-// moreThanShown says how many steps a list of links leaves out.
-func moreThanShown(steps []string) string {
-	const shown = 4 // as in the template
-	return fmt.Sprintf("%d more", len(steps)-shown)
 }

@@ -48,11 +48,11 @@ func verdictClass(s *results.Step) string {
 	return "unknown"
 }
 
-// Class is the row's verdict as a CSS class.
-func (r stepRow) Class() string { return strings.ReplaceAll(r.Verdict, " ", "-") }
+// class is the row's verdict as a CSS class.
+func (r stepRow) class() string { return strings.ReplaceAll(r.Verdict, " ", "-") }
 
-// VerdictAt is the index in Cells of the column that wears the verdict.
-func (r stepRow) VerdictAt() int { return verdictColumn - 1 }
+// verdictAt is the index in Cells of the column that wears the verdict.
+func (r stepRow) verdictAt() int { return verdictColumn - 1 }
 
 func choicesOf(rows []stepRow) choices {
 	var c choices

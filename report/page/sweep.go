@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ func (d *drawer) deciding() (*figure, error) {
 	}
 
 	f, err := twice("sweep-"+figure.Name, size{answerChart, 266}, size{phoneChart, 236},
-		func(h chart.Head, height float64) (template.HTML, error) { return d.overLoad(figure, h, height) })
+		func(h chart.Head, height float64) (chart.SVG, error) { return d.overLoad(figure, h, height) })
 	if err != nil || f.SVG == "" {
 		return nil, err
 	}
@@ -76,7 +75,7 @@ func (d *drawer) deciding() (*figure, error) {
 
 // overLoad draws a figure over the load, or where there is one load as bars; ""
 // where no cell has it.
-func (d *drawer) overLoad(f catalog.Figure, h chart.Head, height float64) (template.HTML, error) {
+func (d *drawer) overLoad(f catalog.Figure, h chart.Head, height float64) (chart.SVG, error) {
 	if x, numbers := d.load(); len(numbers) > 1 {
 		return d.lines(f, x, numbers, h, height)
 	}
@@ -196,7 +195,7 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 }
 
 func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64, h chart.Head, height float64,
-) (template.HTML, error) {
+) (chart.SVG, error) {
 	h.Title, h.Bare = f.Title+" over "+x.Label, true
 	s := chart.LinesSpec{Head: h, X: x, Y: axisOf(f), Height: height, Targets: d.targets(f)}
 	for _, name := range d.order {
@@ -310,7 +309,7 @@ func (d *drawer) barCells(f catalog.Figure) (shown []compare.Cell, all int) {
 	return shown, all
 }
 
-func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
+func (d *drawer) bars(f catalog.Figure, h chart.Head) (chart.SVG, error) {
 	h.Title = f.Title
 	s := chart.BarsSpec{Head: h, Value: axisOf(f)}
 	s.Value.Zero = true

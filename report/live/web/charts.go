@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,7 +35,7 @@ func resultRows(results []live.Result) []resultRow {
 }
 
 // drawnChart is a chart for wide screens and the same for phones.
-type drawnChart struct{ Wide, Narrow template.HTML }
+type drawnChart struct{ Wide, Narrow chart.SVG }
 
 // Widths of charts, in pixels.
 const (
@@ -92,13 +91,13 @@ func chartsOf(v live.View) []drawnChart {
 	}
 
 	return slices.DeleteFunc([]drawnChart{
-		twice(&scatter.Head, func() (template.HTML, error) { return chart.Scatter(scatter) }),
-		twice(&lines.Head, func() (template.HTML, error) { return chart.Lines(lines) }),
+		twice(&scatter.Head, func() (chart.SVG, error) { return chart.Scatter(scatter) }),
+		twice(&lines.Head, func() (chart.SVG, error) { return chart.Lines(lines) }),
 	}, func(d drawnChart) bool { return d.Wide == "" || d.Narrow == "" })
 }
 
 // twice draws a chart at both widths; what cannot be drawn is empty.
-func twice(head *chart.Head, draw func() (template.HTML, error)) drawnChart {
+func twice(head *chart.Head, draw func() (chart.SVG, error)) drawnChart {
 	wide, err := draw()
 	if err != nil {
 		return drawnChart{}

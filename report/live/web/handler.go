@@ -157,7 +157,7 @@ func (h *Handler) page(w http.ResponseWriter) {
 
 	nonce := rand.Text()
 	var out bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&out, "page", pageOf(view, nonce)); err != nil {
+	if err := pageOf(view, nonce).html().Render(&out); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -211,7 +211,7 @@ func (h *Handler) event() (text []byte, over bool, err error) {
 	}
 
 	var body bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&body, "body", pageOf(view, "")); err != nil {
+	if err := pageOf(view, "").body().Render(&body); err != nil {
 		return nil, false, err
 	}
 

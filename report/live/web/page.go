@@ -1,19 +1,17 @@
 package web
 
 import (
-	_ "embed" // the page
-	"fmt"
-	"html/template"
+	_ "embed" // style and script
 	"strings"
 
-	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/report/live"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed page.css
+var pageCSS string
 
-var pageTemplate = template.Must(template.New("live").Parse(pageText))
+//go:embed page.js
+var pageJS string
 
 // pageData is what the page is made of.
 type pageData struct {
@@ -23,7 +21,6 @@ type pageData struct {
 	Rows   []pageRow
 	LogAll string
 	Doubts []string
-	Styles template.CSS // of the charts
 	Charts []drawnChart
 	Sofar  []resultRow
 	Share  *int // per thousand
@@ -51,9 +48,9 @@ func markOf(s live.StepState) string {
 
 func classOf(s live.StepState) string { return strings.ReplaceAll(string(s), " ", "-") }
 
-func pageOf(v live.View, nonce string) pageData {
-	d := pageData{
-		View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n"), Styles: chart.PageStyle, Charts: chartsOf(v),
+func pageOf(v live.View, nonce string) *pageData {
+	d := &pageData{
+		View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n"), Charts: chartsOf(v),
 		Sofar: resultRows(v.Results()),
 	}
 	for _, s := range []live.StepState{
@@ -88,6 +85,3 @@ func pageOf(v live.View, nonce string) pageData {
 
 	return d
 }
-
-// Head is the line that says which run this is.
-func (d pageData) Head() string { return fmt.Sprintf("%s %s", d.Name, d.RunID) }
