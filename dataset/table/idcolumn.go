@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // idColumn is a column of lists of whole numbers.
@@ -31,8 +29,8 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 
 	leaves := 0
 	c = idColumn{t, -1}
-	for i, path := range t.file.Schema().Columns() {
-		if path[0] == field {
+	for i, l := range t.leaves {
+		if l.path[0] == field {
 			leaves, c.leaf = leaves+1, i
 		}
 	}
@@ -40,40 +38,41 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 	if leaves == 0 {
 		return c, fmt.Errorf("no column %q; it has %s", field, strings.Join(t.Columns(), ", "))
 	}
-
-	column, ok := t.file.Schema().Lookup(t.file.Schema().Columns()[c.leaf]...)
-	if leaves > 1 || !ok || column.MaxRepetitionLevel != 1 || !isWhole(column.Node.Type()) {
+	if of := t.leaves[c.leaf]; leaves > 1 || of.levels.repetition != 1 || !of.isWhole() {
 		return c, fmt.Errorf("column %q holds no lists of whole numbers", field)
 	}
 
 	return c, nil
 }
 
-func isWhole(of parquet.Type) bool { return of.Kind() == parquet.Int32 || of.Kind() == parquet.Int64 }
-
 // ids implements idTable: one pass over the column.
 func (c idColumn) IDs(ctx context.Context, picked []int) (out [][]int, err error) {
 	defer asCorrupt(&err)
 
 	out = make([][]int, 0, len(picked))
-	err = c.eachGroup(picked, []int{c.leaf}, func(group parquet.RowGroup, first int, own []int) error {
-		leaf := newLeafReader(group, c.leaf, nil)
+	err = c.eachGroup(picked, func(group, first int, own []int) error {
+		leaf, err := c.newLeafReader(group, c.leaf, nil)
+		if err != nil {
+			return err
+		}
+		defer leaf.Close()
+
 		for row := 0; len(own) > 0; row++ {
 			if err := ctx.Err(); err != nil {
-				return errors.Join(err, leaf.Close())
+				return err
 			}
 			ids, holes, err := leaf.nextIDs()
 			if err == nil && own[0] == row && holes {
 				err = errors.New("a null among the token ids")
 			}
 			if err != nil {
-				return errors.Join(fmt.Errorf("row %d: %w", first+row+1, err), leaf.Close())
+				return fmt.Errorf("row %d: %w", first+row+1, err)
 			}
 			if own[0] == row {
 				out, own = append(out, ids), own[1:]
 			}
 		}
-		return leaf.Close()
+		return nil
 	})
 
 	return out, err
@@ -83,14 +82,11 @@ func (c idColumn) IDs(ctx context.Context, picked []int) (out [][]int, err error
 // among them. A list that is empty or missing has no numbers.
 func (l *leafReader) nextIDs() (ids []int, holes bool, err error) {
 	nulls := 0
-	err = l.nextRow(maxIDs, func(v parquet.Value) {
-		switch {
-		case v.IsNull():
+	err = l.nextRow(maxIDs, func(v value) {
+		if v.null {
 			nulls++ // an empty list is one, too
-		case v.Kind() == parquet.Int32:
-			ids = append(ids, int(v.Int32()))
-		default:
-			ids = append(ids, int(v.Int64()))
+		} else {
+			ids = append(ids, int(v.number))
 		}
 	})
 	return ids, nulls > 0 && len(ids) > 0, err

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,169 +11,289 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Bounds on the pages of a parquet file. The library makes room for what a
-// header claims before it looks at the data, so that a broken file of a few
-// bytes can ask for gigabytes and minutes.
+// Bounds on the pages of a parquet file: a broken file of a few bytes can claim
+// gigabytes.
 const (
-	footerMax     = 256 << 20 // bytes
 	pageHeaderMax = 64 << 10  // bytes
 	pageBytesMax  = 256 << 20 // of one page, as stored and unpacked
 	pageValuesMax = 1 << 24   // of one page
 )
 
-// checkFooter looks at the end of a parquet file: the length of its
-// description and four letters.
-func checkFooter(file io.ReaderAt, size int64) error {
-	const magic = "PAR1"
-	end := make([]byte, 4+len(magic))
-	start := size - int64(len(end)) - int64(len(magic)) // before it stands the magic of the beginning
-	if start < 0 {
-		return fmt.Errorf("not a parquet file: %d bytes", size)
-	}
-	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if string(end[4:]) != magic {
-		return fmt.Errorf("not a parquet file: it ends with %q, not %q", end[4:], magic)
-	}
-	if n := int64(binary.LittleEndian.Uint32(end)); n > min(start, footerMax) {
-		return fmt.Errorf("the parquet file is broken: its description claims %d bytes of the file's %d", n, size)
-	}
-
-	return nil
-}
-
-// levels are the highest that the values of a column have.
-type levels struct{ repetition, definition int }
-
-// pageWalk looks at a column's pages before the library does.
-type pageWalk struct {
-	file   io.ReaderAt
-	codec  format.CompressionCodec
-	levels levels
-	at     int64 // of the next page
-	end    int64
-	values int64 // that may still come
+// pageReader reads the pages of one column of a row group, each of which is
+// valid until the next.
+type pageReader struct {
+	file       io.ReaderAt
+	codec      format.CompressionCodec
+	leaf       leaf
+	at         int64 // of the next page
+	end        int64
+	left       int64 // values that may still come
+	dictionary *values
 	unpacker
 }
 
-// checkPages refuses a column whose pages claim or unpack to more than is
-// plausible. size is the file's.
-func checkPages(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, of levels) error {
+// newPageReader looks at where the column's pages are. size is the file's.
+func newPageReader(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, of leaf) (*pageReader, error) {
 	start := chunk.DataPageOffset
 	if chunk.DictionaryPageOffset != 0 {
 		start = chunk.DictionaryPageOffset
 	}
+	end := start + chunk.TotalCompressedSize
 
-	w := pageWalk{
-		file: file, codec: chunk.Codec, levels: of, at: start, end: start + chunk.TotalCompressedSize,
-		values: chunk.NumValues,
-	}
-	defer w.close()
-
-	if start < 0 || chunk.TotalCompressedSize < 0 || w.end < start || w.end > size || chunk.DataPageOffset < start ||
-		chunk.DataPageOffset > w.end {
-		return fmt.Errorf("broken: its %d bytes at %d are not all within the file's %d", chunk.TotalCompressedSize,
+	switch {
+	case start < 0 || chunk.TotalCompressedSize < 0 || end < start || end > size || chunk.DataPageOffset < start ||
+		chunk.DataPageOffset > end:
+		return nil, fmt.Errorf("broken: its %d bytes at %d are not all within the file's %d", chunk.TotalCompressedSize,
 			start, size)
+	case chunk.Type != of.kind:
+		return nil, fmt.Errorf("broken: its values are %s in one place and %s in another", of.kind, chunk.Type)
 	}
 
-	for w.at < w.end {
-		if err := w.page(); err != nil {
-			return fmt.Errorf("page at byte %d: %w", w.at, err)
-		}
-	}
-
-	return nil
+	return &pageReader{file: file, codec: chunk.Codec, leaf: of, at: start, end: end, left: chunk.NumValues}, nil
 }
 
-// page checks one page and moves behind it.
-func (w *pageWalk) page() error {
-	raw := make([]byte, min(pageHeaderMax, w.end-w.at))
-	if _, err := w.file.ReadAt(raw, w.at); err != nil && !errors.Is(err, io.EOF) {
-		return err
+// next returns the next page of values, io.EOF behind the last.
+func (r *pageReader) next() (*page, error) {
+	for r.at < r.end {
+		start := r.at
+		p, err := r.read()
+		if err != nil {
+			return nil, fmt.Errorf("page at byte %d: %w", start, err)
+		}
+		if p != nil {
+			return p, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// read reads the next page; nil if it holds no rows.
+func (r *pageReader) read() (*page, error) {
+	h, err := r.header()
+	if err != nil {
+		return nil, err
+	}
+	stored := io.NewSectionReader(r.file, r.at, int64(h.CompressedPageSize))
+	r.at += stored.Size()
+
+	switch h.Type {
+	case format.DataPage:
+		return r.firstForm(h, stored)
+	case format.DataPageV2:
+		return r.secondForm(h, stored)
+	case format.DictionaryPage:
+		return nil, r.keepDictionary(h, stored)
+	default:
+		return nil, nil
+	}
+}
+
+// header reads the header of a page and moves behind it.
+func (r *pageReader) header() (*format.PageHeader, error) {
+	raw := make([]byte, min(pageHeaderMax, r.end-r.at))
+	if _, err := r.file.ReadAt(raw, r.at); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
 
-	var h format.PageHeader
-	r := new(thrift.CompactProtocol).NewReaderFromBytes(raw)
-	if err := thrift.NewDecoder(r).Decode(&h); err != nil {
-		return fmt.Errorf("no header of less than %d bytes: %w", len(raw), err)
+	h := new(format.PageHeader)
+	in := new(thrift.CompactProtocol).NewReaderFromBytes(raw)
+	if err := thrift.NewDecoder(in).Decode(h); err != nil {
+		return nil, fmt.Errorf("no header of less than %d bytes: %w", len(raw), err)
 	}
+	r.at += int64(in.BytesRead())
 
-	data := w.at + int64(r.BytesRead())
 	stored, unpacked := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	switch {
-	case stored < 0 || unpacked < 0 || stored > w.end-data:
-		return fmt.Errorf("it claims %d bytes, %d unpacked, of the %d that are left", stored, unpacked, w.end-data)
+	case stored < 0 || unpacked < 0 || stored > r.end-r.at:
+		return nil, fmt.Errorf("it claims %d bytes, %d unpacked, of the %d that are left", stored, unpacked, r.end-r.at)
 	case max(stored, unpacked) > pageBytesMax:
-		return fmt.Errorf("it claims %d bytes: want at most %d", max(stored, unpacked), pageBytesMax)
+		return nil, fmt.Errorf("it claims %d bytes: want at most %d", max(stored, unpacked), pageBytesMax)
 	}
 
-	if err := w.count(&h); err != nil {
-		return err
-	}
-	if err := w.content(&h, data); err != nil {
-		return err
-	}
-
-	w.at = data + stored
-	return nil
+	return h, r.count(h)
 }
 
 // count takes the page's values off those that the column has.
-func (w *pageWalk) count(h *format.PageHeader) error {
-	values, nulls := valuesOf(h)
-	switch {
-	case values < 0 || values > pageValuesMax:
-		return fmt.Errorf("it claims %d values: want at most %d", values, pageValuesMax)
-	case nulls < 0 || nulls > values:
-		return fmt.Errorf("it claims %d nulls among %d values", nulls, values)
-	case h.Type == format.DictionaryPage:
-		return nil
+func (r *pageReader) count(h *format.PageHeader) error {
+	n, ofColumn := h.DictionaryPageHeader.V.NumValues, false
+	switch h.Type { // whatever other headers there are
+	case format.DataPage:
+		n, ofColumn = h.DataPageHeader.V.NumValues, true
+	case format.DataPageV2:
+		n, ofColumn = h.DataPageHeaderV2.V.NumValues, true
+	case format.DictionaryPage, format.IndexPage:
 	}
-	if w.values -= int64(values); w.values < 0 {
+
+	if n < 0 || n > pageValuesMax {
+		return fmt.Errorf("it claims %d values: want at most %d", n, pageValuesMax)
+	}
+	if ofColumn {
+		r.left -= int64(n)
+	}
+	if r.left < 0 {
 		return errors.New("the pages hold more values than the column")
 	}
 	return nil
 }
 
-// valuesOf is how many values a page claims, nulls among them where it says so.
-func valuesOf(h *format.PageHeader) (values, nulls int32) {
-	switch h.Type { // the library goes by it, whatever else is there
-	case format.DataPageV2:
-		return h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.NumNulls
-	case format.DictionaryPage:
-		return h.DictionaryPageHeader.V.NumValues, 0
-	default:
-		return h.DataPageHeader.V.NumValues, 0
+func (r *pageReader) keepDictionary(h *format.PageHeader, stored *io.SectionReader) error {
+	of := h.DictionaryPageHeader.V
+	if of.Encoding != format.Plain && of.Encoding != plainDictionary {
+		return fmt.Errorf("a dictionary encoded as %s", of.Encoding)
 	}
-}
-
-// content unpacks the data of a page and looks at how its values are encoded.
-func (w *pageWalk) content(h *format.PageHeader, at int64) error {
-	stored, claimed := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
-	page := pageContent{levels: w.levels, header: h}
-	codec := w.codec
-	if v2 := &h.DataPageHeaderV2; h.Type == format.DataPageV2 {
-		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
-			codec = format.Uncompressed
-		}
-		repetition, definition := int64(v2.V.RepetitionLevelsByteLength), int64(v2.V.DefinitionLevelsByteLength)
-		if repetition < 0 || definition < 0 || repetition+definition > min(stored, claimed) {
-			return fmt.Errorf("its levels claim %d and %d bytes of %d", repetition, definition, min(stored, claimed))
-		}
-		page.repetition, page.definition = make([]byte, repetition), make([]byte, definition)
-		for _, part := range [][]byte{page.repetition, page.definition} {
-			if _, err := w.file.ReadAt(part, at); err != nil {
-				return err
-			}
-			at, stored, claimed = at+int64(len(part)), stored-int64(len(part)), claimed-int64(len(part))
-		}
-	}
-
-	var err error
-	if page.data, err = w.unpack(codec, io.NewSectionReader(w.file, at, stored), claimed); err != nil {
+	data, err := r.unpack(r.codec, stored, int64(h.UncompressedPageSize))
+	if err != nil {
 		return err
 	}
 
-	return page.check()
+	entries, err := decodeValues(r.leaf.kind, format.Plain, bytes.Clone(data), int(of.NumValues))
+	r.dictionary = &entries
+	return err
+}
+
+// firstForm reads a page whose levels are packed with its values, each with its
+// length before it.
+func (r *pageReader) firstForm(h *format.PageHeader, stored *io.SectionReader) (*page, error) {
+	of := &h.DataPageHeader.V
+	data, err := r.unpack(r.codec, stored, int64(h.UncompressedPageSize))
+	if err != nil {
+		return nil, err
+	}
+
+	take := func(highest int, encoding format.Encoding) (levels []byte) {
+		switch {
+		case highest == 0 || err != nil:
+			return nil
+		case encoding != format.RLE:
+			err = fmt.Errorf("levels encoded as %s cannot be read: write the file with a newer version of the program",
+				encoding)
+			return nil
+		case len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4):
+			err = errCutPage
+			return nil
+		}
+		n := binary.LittleEndian.Uint32(data)
+		levels, data = data[4:4+n], data[4+n:]
+		return levels
+	}
+	repetition := take(r.leaf.levels.repetition, of.RepetitionLevelEncoding)
+	definition := take(r.leaf.levels.definition, of.DefinitionLevelEncoding)
+	if err != nil {
+		return nil, err
+	}
+
+	return r.page(int(of.NumValues), repetition, definition, of.Encoding, data)
+}
+
+// secondForm reads a page whose levels stand before its values, not packed.
+func (r *pageReader) secondForm(h *format.PageHeader, stored *io.SectionReader) (*page, error) {
+	of := &h.DataPageHeaderV2.V
+	codec := r.codec
+	if of.IsCompressed.Valid && !of.IsCompressed.V {
+		codec = format.Uncompressed
+	}
+
+	repetition, definition := int64(of.RepetitionLevelsByteLength), int64(of.DefinitionLevelsByteLength)
+	both, claimed := repetition+definition, int64(h.UncompressedPageSize)
+	if repetition < 0 || definition < 0 || both > min(stored.Size(), claimed) {
+		return nil, fmt.Errorf("its levels claim %d and %d bytes of %d", repetition, definition,
+			min(stored.Size(), claimed))
+	}
+	levels := make([]byte, both)
+	if _, err := io.ReadFull(stored, levels); err != nil {
+		return nil, err
+	}
+
+	data, err := r.unpack(codec, io.NewSectionReader(stored, both, stored.Size()-both), claimed-both)
+	if err != nil {
+		return nil, err
+	}
+	return r.page(int(of.NumValues), levels[:repetition], levels[repetition:], of.Encoding, data)
+}
+
+// page decodes n values and their levels.
+func (r *pageReader) page(n int, repetition, definition []byte, encoding format.Encoding, data []byte) (*page, error) {
+	p := &page{n: n, highest: r.leaf.levels.definition}
+	var err error
+	if p.repetition, err = decodeLevels(repetition, r.leaf.levels.repetition, n); err != nil {
+		return nil, fmt.Errorf("repetition levels: %w", err)
+	}
+	if p.definition, err = decodeLevels(definition, p.highest, n); err != nil {
+		return nil, fmt.Errorf("definition levels: %w", err)
+	}
+
+	present := n
+	for _, level := range p.definition {
+		if int(level) != p.highest {
+			present--
+		}
+	}
+	if present == 0 {
+		return p, nil
+	}
+
+	switch encoding {
+	case plainDictionary, format.RLEDictionary:
+		if r.dictionary == nil {
+			return nil, errors.New("no dictionary stands before it")
+		}
+		p.values = *r.dictionary
+		p.indexes, err = decodeIndexes(data, present, p.values.len())
+	default:
+		p.values, err = decodeValues(r.leaf.kind, encoding, data, present)
+	}
+
+	return p, err
+}
+
+// page is a part of a column.
+type page struct {
+	n          int     // values, nulls too
+	highest    int     // definition level, that of a value that is not null
+	repetition []uint8 // nil: 0 for each value
+	definition []uint8
+	values     values
+	indexes    []uint32 // into values; nil: one after the other
+
+	at   int // of the next value
+	used int // of those that are not null
+}
+
+// value is a text or a whole number, or null.
+type value struct {
+	begins bool // a row
+	null   bool
+	text   []byte
+	number int64
+}
+
+// value returns the next value, of which there is one.
+func (p *page) value() value {
+	v := value{
+		begins: p.repetition == nil || p.repetition[p.at] == 0,
+		null:   p.definition != nil && int(p.definition[p.at]) != p.highest,
+	}
+	if v.null {
+		return v
+	}
+
+	i := p.used
+	if p.indexes != nil {
+		i = int(p.indexes[i])
+	}
+	if p.values.numbers != nil {
+		v.number = p.values.numbers[i]
+	} else {
+		v.text = p.values.text[p.values.spans[i].from:p.values.spans[i].to]
+	}
+
+	return v
+}
+
+// skip moves behind the next value.
+func (p *page) skip(v value) {
+	p.at++
+	if !v.null {
+		p.used++
+	}
 }

@@ -2,6 +2,8 @@ package table
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -16,7 +18,7 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 	data := func(values int32) thrift.Null[format.DataPageHeader] {
 		return thrift.New(format.DataPageHeader{NumValues: values})
 	}
-	packed := snappy.Encode(nil, []byte("123456789"))
+	packed := snappy.Encode(nil, []byte("123456789abc"))
 	for _, c := range []struct {
 		name  string
 		page  format.PageHeader
@@ -26,23 +28,23 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 	}{
 		{
 			"plausible",
-			format.PageHeader{CompressedPageSize: 9, UncompressedPageSize: 9, DataPageHeader: data(3)},
-			[]byte("123456789"), nil, "",
+			format.PageHeader{CompressedPageSize: 12, UncompressedPageSize: 12, DataPageHeader: data(3)},
+			[]byte("123456789abc"), nil, "",
 		},
 		{
 			"more bytes than there are",
 			format.PageHeader{
-				CompressedPageSize: 1 << 30, UncompressedPageSize: 9,
+				CompressedPageSize: 1 << 30, UncompressedPageSize: 12,
 				DataPageHeader: data(3),
 			},
-			[]byte("123456789"), nil,
-			"claims 1073741824 bytes, 9 unpacked, of the 9 that are left",
+			[]byte("123456789abc"), nil,
+			"claims 1073741824 bytes, 12 unpacked, of the 12 that are left",
 		},
 		{"negative", format.PageHeader{CompressedPageSize: -1, DataPageHeader: data(3)}, nil, nil, "claims -1 bytes"},
 		{"unpacks to too much", format.PageHeader{
-			CompressedPageSize: 9, UncompressedPageSize: 1 << 30,
+			CompressedPageSize: 12, UncompressedPageSize: 1 << 30,
 			DataPageHeader: data(3),
-		}, []byte("123456789"), nil, "want at most 268435456"},
+		}, []byte("123456789abc"), nil, "want at most 268435456"},
 		{"too many values", format.PageHeader{DataPageHeader: data(1 << 30)}, nil, nil, "claims 1073741824 values"},
 		{
 			"more values than the column",
@@ -69,7 +71,7 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 			"claims 1073741824 values",
 		},
 		{"snappy", format.PageHeader{
-			CompressedPageSize: int32(len(packed)), UncompressedPageSize: 9,
+			CompressedPageSize: int32(len(packed)), UncompressedPageSize: 12,
 			DataPageHeader: data(3),
 		}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, ""},
 		{
@@ -79,25 +81,31 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 				DataPageHeader: data(3),
 			},
 			packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy },
-			"its data claims 9 bytes, its header 8",
+			"its data claims 12 bytes, its header 8",
 		},
 		{"outside the file", format.PageHeader{DataPageHeader: data(3)}, nil, func(m *format.ColumnMetaData) {
 			m.TotalCompressedSize = 1 << 40
 		}, "not all within the file"},
-		{"no header", format.PageHeader{DataPageHeader: data(3)}, []byte{1}, nil, "no header"},
+		{"no header", format.PageHeader{DataPageHeader: data(0)}, []byte{1}, nil, "no header"},
 	} {
 		raw, err := thrift.Marshal(new(thrift.CompactProtocol), &c.page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		raw = append(raw, c.body...)
-		chunk := format.ColumnMetaData{NumValues: 3, TotalCompressedSize: int64(len(raw))}
+		chunk := format.ColumnMetaData{Type: format.Int32, NumValues: 3, TotalCompressedSize: int64(len(raw))}
 		if c.edit != nil {
 			c.edit(&chunk)
 		}
-		err = checkPages(bytes.NewReader(raw), int64(len(raw)), &chunk, levels{})
+		pages, err := newPageReader(bytes.NewReader(raw), int64(len(raw)), &chunk, leaf{kind: format.Int32})
+		for err == nil {
+			_, err = pages.next()
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
 		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%s: checkPages = %v, want %q", c.name, err, c.words)
+			t.Errorf("%s: pages = %v, want %q", c.name, err, c.words)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,13 +10,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // parquetTable is a parquet file, of which only the columns used are read.
 type parquetTable struct {
-	file   *parquet.File
-	raw    io.ReaderAt
+	format.FileMetaData
+
+	leaves []leaf
+	file   io.ReaderAt
 	size   int64
 	closer io.Closer
 }
@@ -36,30 +40,65 @@ func openParquet(file *os.File) (*parquetTable, error) {
 
 func newParquetTable(r io.ReaderAt, size int64) (t *parquetTable, err error) {
 	defer asCorrupt(&err)
-	if err := checkFooter(r, size); err != nil {
+	description, err := readFooter(r, size)
+	if err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
+
+	t = &parquetTable{file: r, size: size}
+	in := new(thrift.CompactProtocol).NewReaderFromBytes(description) // a signature may follow
+	if err := thrift.NewDecoder(in).Decode(&t.FileMetaData); err != nil {
 		return nil, fmt.Errorf("not a parquet file: %w", err)
 	}
-	if err := checkGroups(file); err != nil {
+	if t.leaves, err = leavesOf(t.Schema); err != nil {
 		return nil, err
 	}
-	return &parquetTable{file: file, raw: r, size: size}, nil
+	return t, t.checkGroups()
 }
 
-// checkGroups refuses a file whose numbers of rows are not plausible.
-func checkGroups(file *parquet.File) error {
-	rows := file.NumRows()
+const footerMax = 256 << 20 // bytes
+
+// readFooter returns the description at the end of a parquet file, which is
+// followed by its length and four letters.
+func readFooter(file io.ReaderAt, size int64) ([]byte, error) {
+	const magic = "PAR1"
+	end := make([]byte, 4+len(magic))
+	start := size - int64(len(end)) - int64(len(magic)) // before it stands the magic of the beginning
+	if start < 0 {
+		return nil, fmt.Errorf("not a parquet file: %d bytes", size)
+	}
+	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if string(end[4:]) != magic {
+		return nil, fmt.Errorf("not a parquet file: it ends with %q, not %q", end[4:], magic)
+	}
+
+	n := int64(binary.LittleEndian.Uint32(end))
+	if n > min(start, footerMax) {
+		return nil, fmt.Errorf("the parquet file is broken: its description claims %d bytes of the file's %d", n, size)
+	}
+	description := make([]byte, n)
+	_, err := file.ReadAt(description, size-int64(len(end))-n)
+	return description, err
+}
+
+// checkGroups refuses a file whose numbers of rows are not plausible, and one
+// whose row groups do not have its columns.
+func (t *parquetTable) checkGroups() error {
+	rows := t.NumRows
 	if rows < 0 || rows > MaxRows {
 		return fmt.Errorf("%d rows: want at most %d in one file", rows, MaxRows)
 	}
 
-	for _, group := range file.RowGroups() {
-		n := group.NumRows()
+	for i, group := range t.RowGroups {
+		n := group.NumRows
 		if n < 0 || n > rows {
 			return errors.New("the parquet file is broken: its row groups do not hold its rows")
+		}
+		if len(group.Columns) != len(t.leaves) {
+			return fmt.Errorf("the parquet file is broken: row group %d has %d columns of %d", i+1, len(group.Columns),
+				len(t.leaves))
 		}
 		rows -= n
 	}
@@ -78,29 +117,29 @@ func asCorrupt(err *error) {
 	}
 }
 
-func (t *parquetTable) Rows() int    { return int(t.file.NumRows()) }
+func (t *parquetTable) Rows() int    { return int(t.NumRows) }
 func (t *parquetTable) Close() error { return t.closer.Close() }
 
 func (t *parquetTable) Columns() []string {
 	var names []string
-	for _, f := range t.file.Schema().Fields() {
-		names = append(names, f.Name())
+	for _, l := range t.leaves {
+		names = append(names, l.path[0])
 	}
-	return names
+	return slices.Compact(names)
 }
 
-// leaves finds the parts of a column: its texts and, or -1, its roles.
-func (t *parquetTable) leaves(field string) (text, role int, err error) {
+// textLeaves finds the parts of a column: its texts and, or -1, its roles.
+func (t *parquetTable) textLeaves(field string) (text, role int, err error) {
 	text, role = -1, -1
 	only := -1
 	count := 0
-	for i, path := range t.file.Schema().Columns() {
-		if path[0] != field {
+	for i, l := range t.leaves {
+		if l.path[0] != field {
 			continue
 		}
 		only = i
 		count++
-		for _, part := range path[1:] {
+		for _, part := range l.path[1:] {
 			switch {
 			case slices.Contains([]string{"value", "content", "text"}, part) && text < 0:
 				text = i
@@ -118,12 +157,8 @@ func (t *parquetTable) leaves(field string) (text, role int, err error) {
 	}
 
 	for _, leaf := range []int{text, role} {
-		if leaf < 0 {
-			continue
-		}
-		path := t.file.Schema().Columns()[leaf]
-		if column, ok := t.file.Schema().Lookup(path...); !ok || column.Node.Type().Kind() != parquet.ByteArray {
-			return 0, 0, fmt.Errorf("column %q holds no texts", strings.Join(path, "."))
+		if leaf >= 0 && t.leaves[leaf].kind != format.ByteArray {
+			return 0, 0, fmt.Errorf("column %q holds no texts", t.leaves[leaf])
 		}
 	}
 
@@ -135,64 +170,44 @@ func (t *parquetTable) Each(ctx context.Context, field string, picked []int,
 	use func(int, []Utterance) error,
 ) (err error) {
 	defer asCorrupt(&err)
-	text, role, err := t.leaves(field)
+	text, role, err := t.textLeaves(field)
 	if err != nil {
 		return err
 	}
 	left := int64(maxTextBytes)
-	return t.eachGroup(picked, []int{text, role}, func(group parquet.RowGroup, first int, own []int) error {
-		texts, roles := newLeafReader(group, text, &left), newLeafReader(group, role, &left)
-		return errors.Join(readPicked(ctx, texts, roles, own,
-			func(row int, said []Utterance) error { return use(first+row, said) }),
-			texts.Close(), roles.Close())
+	return t.eachGroup(picked, func(group, first int, own []int) error {
+		texts, err := t.newLeafReader(group, text, &left)
+		if err != nil {
+			return err
+		}
+		defer texts.Close()
+		roles, err := t.newLeafReader(group, role, &left)
+		if err != nil {
+			return err
+		}
+		defer roles.Close()
+
+		return readPicked(ctx, texts, roles, own,
+			func(row int, said []Utterance) error { return use(first+row, said) })
 	})
 }
 
 // eachGroup calls read with each row group that holds some of the rows picked,
-// which ascend: its first row, and those rows counted from there. The pages of
-// the leaves have been looked at.
-func (t *parquetTable) eachGroup(picked, leaves []int,
-	read func(group parquet.RowGroup, first int, own []int) error,
-) error {
+// which ascend: its first row, and those rows counted from there.
+func (t *parquetTable) eachGroup(picked []int, read func(group, first int, own []int) error) error {
 	first := 0
-	for i, group := range t.file.RowGroups() {
-		count := int(group.NumRows())
+	for i := range t.RowGroups {
+		count := int(t.RowGroups[i].NumRows)
 		var own []int
 		for len(picked) > 0 && picked[0] < first+count {
 			own, picked = append(own, picked[0]-first), picked[1:]
 		}
 		if len(own) > 0 {
-			if err := t.checkLeaves(i, leaves...); err != nil {
-				return err
-			}
-			if err := read(group, first, own); err != nil {
+			if err := read(i, first, own); err != nil {
 				return err
 			}
 		}
 		first += count
-	}
-
-	return nil
-}
-
-// checkLeaves looks at the pages of two leaves of a row group.
-func (t *parquetTable) checkLeaves(group int, leaves ...int) error {
-	columns := t.file.Metadata().RowGroups[group].Columns
-	for _, leaf := range leaves {
-		if leaf < 0 {
-			continue
-		}
-		path := t.file.Schema().Columns()[leaf]
-		column, _ := t.file.Schema().Lookup(path...)
-		chunk := &columns[leaf].MetaData
-		err := checkPages(t.raw, t.size, chunk, levels{column.MaxRepetitionLevel, column.MaxDefinitionLevel})
-		if first := t.file.Metadata().RowGroups[0].Columns[leaf].MetaData.Codec; chunk.Codec != first {
-			// which the library takes for all
-			err = fmt.Errorf("packed with %s, in the first row group with %s", chunk.Codec, first)
-		}
-		if err != nil {
-			return fmt.Errorf("row group %d, column %q: %w", group+1, strings.Join(path, "."), err)
-		}
 	}
 
 	return nil
@@ -228,30 +243,33 @@ func readPicked(ctx context.Context, texts, roles *leafReader, picked []int, use
 	return nil
 }
 
-// leafReader reads the texts of one leaf column, row by row.
+// leafReader reads one leaf column of a row group, row by row.
 type leafReader struct {
-	pages  parquet.Pages
-	values parquet.ValueReader
-	buffer []parquet.Value
-	at     int // of the next value in buffer
-	have   int
-	left   *int64 // bytes of text that may still come
+	name  string
+	pages *pageReader
+	page  *page
+	left  *int64 // bytes of text that may still come
 }
 
 // newLeafReader reads a leaf of a row group, of texts up to left bytes, which it
 // counts down; for leaf -1 each row has nothing.
-func newLeafReader(group parquet.RowGroup, leaf int, left *int64) *leafReader {
+func (t *parquetTable) newLeafReader(group, leaf int, left *int64) (*leafReader, error) {
 	if leaf < 0 {
-		return nil
+		return nil, nil
 	}
-	return &leafReader{pages: group.ColumnChunks()[leaf].Pages(), buffer: make([]parquet.Value, 256), left: left}
+	name := fmt.Sprintf("row group %d, column %q", group+1, t.leaves[leaf])
+	pages, err := newPageReader(t.file, t.size, &t.RowGroups[group].Columns[leaf].MetaData, t.leaves[leaf])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &leafReader{name: name, pages: pages, page: new(page), left: left}, nil
 }
 
-func (l *leafReader) Close() error {
-	if l == nil {
-		return nil
+// Close frees what unpacks pages.
+func (l *leafReader) Close() {
+	if l != nil {
+		l.pages.close()
 	}
-	return l.pages.Close()
 }
 
 // Bounds on what is taken from a file: a broken one may claim any number of
@@ -268,12 +286,12 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 	}
 
 	var out []string
-	err := l.nextRow(maxMessages, func(v parquet.Value) {
-		if !wanted || v.IsNull() {
+	err := l.nextRow(maxMessages, func(v value) {
+		if !wanted || v.null {
 			return
 		}
-		if *l.left -= int64(len(v.ByteArray())); *l.left >= 0 {
-			out = append(out, strings.ToValidUTF8(string(v.ByteArray()), "\uFFFD"))
+		if *l.left -= int64(len(v.text)); *l.left >= 0 {
+			out = append(out, strings.ToValidUTF8(string(v.text), "\uFFFD"))
 		}
 	})
 
@@ -286,7 +304,7 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 }
 
 // nextRow calls use with each value of the next row, at most so many.
-func (l *leafReader) nextRow(most int, use func(parquet.Value)) error {
+func (l *leafReader) nextRow(most int, use func(value)) error {
 	for values := 0; ; values++ {
 		begun := values > 0
 		v, err := l.peek()
@@ -297,39 +315,26 @@ func (l *leafReader) nextRow(most int, use func(parquet.Value)) error {
 			return errors.New("the column ends before the rows do")
 		case err != nil:
 			return err
-		case begun && v.RepetitionLevel() == 0:
+		case begun && v.begins:
 			return nil
 		case values == most:
 			return fmt.Errorf("more than %d values", most)
 		}
-		l.at++
+		l.page.skip(v)
 		use(v)
 	}
 }
 
 // peek is the next value of the column.
-func (l *leafReader) peek() (parquet.Value, error) {
-	for l.at == l.have {
-		if l.values == nil {
-			page, err := l.pages.ReadPage()
-			if err != nil {
-				return parquet.Value{}, err
-			}
-			l.values = page.Values()
+func (l *leafReader) peek() (value, error) {
+	for l.page.at == l.page.n {
+		page, err := l.pages.next()
+		if err != nil {
+			return value{}, fmt.Errorf("%s, %w", l.name, err)
 		}
-		n, err := l.values.ReadValues(l.buffer)
-		l.at, l.have = 0, n
-		switch {
-		case errors.Is(err, io.EOF):
-			l.values = nil
-		case err != nil:
-			return parquet.Value{}, err
-		case n == 0:
-			return parquet.Value{}, errors.New("a page without an end")
-		}
+		l.page = page
 	}
-
-	return l.buffer[l.at], nil
+	return l.page.value(), nil
 }
 
 // MaxRows bounds what is kept of a trace.
