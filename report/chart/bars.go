@@ -2,9 +2,6 @@ package chart
 
 import (
 	"math"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // BarsSpec compares one figure of several things.
@@ -27,15 +24,15 @@ type Bar struct {
 }
 
 const (
-	barRow  vg.Length = 24
-	barThin vg.Length = 14
+	barRow  length = 24
+	barThin length = 14
 )
 
 // Bars draws horizontal bars with intervals, in the order given.
 func Bars(s BarsSpec) (SVG, error) {
 	s.Value.Log, s.Value.Zero, s.Value.Min = false, true, nil
 	values := newSpan(s.Value)
-	left, right := vg.Length(40), vg.Length(40)
+	left, right := length(40), length(40)
 	for _, b := range s.Bars {
 		for _, v := range []float64{b.Value, known(b.Low), known(b.High)} {
 			values.add(v)
@@ -45,7 +42,7 @@ func Bars(s BarsSpec) (SVG, error) {
 	}
 
 	values.add(known(s.Reference))
-	c := newCanvas(s.width(), barRow*vg.Length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
+	c := newCanvas(s.width(), barRow*length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
 	x := newScale(s.Value, values, max(s.ticks()*2/3, 2), loose)
 	f := newFrame(c, x, scale{max: 1}, left, right, tickRoom+rowSize+2, 4)
 	s.drawGrid(f)
@@ -56,7 +53,7 @@ func Bars(s BarsSpec) (SVG, error) {
 	}
 
 	for i, b := range s.Bars {
-		s.drawBar(f, b, f.area.Max.Y-barRow*(vg.Length(i)+0.5)-2)
+		s.drawBar(f, b, f.area.Max.Y-barRow*(length(i)+0.5)-2)
 	}
 
 	s.drawReference(f)
@@ -76,26 +73,26 @@ func (s BarsSpec) text(b Bar) string {
 }
 
 func (s BarsSpec) drawGrid(f *frame) {
-	var lines [][]vg.Point
+	var lines [][]point
 	for _, t := range f.x.ticks {
 		x := f.area.X(f.x.norm(t.at))
-		lines = append(lines, []vg.Point{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}})
+		lines = append(lines, []point{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}})
 	}
-	f.strokeAll(draw.LineStyle{Color: paint("grid"), Width: 1}, lines)
+	f.strokeAll(stroke{paint: "grid", width: 1}, lines)
 	zero := f.area.X(f.x.norm(0))
-	f.strokeAll(draw.LineStyle{Color: paint("axis"), Width: 1},
-		[][]vg.Point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
+	f.strokeAll(stroke{paint: "axis", width: 1},
+		[][]point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
 }
 
-func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
+func (s BarsSpec) drawBar(f *frame, b Bar, y length) {
 	l := lookOf(max(b.Slot, 1), 0)
 	ref := b.Ref
 	if ref.Title == "" {
 		ref.Title = s.barWords(b)
 	}
 
-	place := func(v float64) vg.Length { return f.area.X(min(max(f.x.norm(v), 0), 1)) }
-	f.c.text(vg.Point{X: f.area.Min.X - 8, Y: y - 4}, "end", "", cut(b.Label, textSize, f.area.Min.X-12))
+	place := func(v float64) length { return f.area.X(min(max(f.x.norm(v), 0), 1)) }
+	f.c.text(point{X: f.area.Min.X - 8, Y: y - 4}, "end", "", cut(b.Label, textSize, f.area.Min.X-12))
 	end := place(0)
 	if finite(b.Value) {
 		f.c.mark(ref, func() {
@@ -103,22 +100,21 @@ func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
 			if b.Doubt {
 				l.paint = lookOf(max(b.Slot, 1), 0).paint + " o"
 			}
-			f.c.SetColor(l.paint)
-			f.c.Fill(box(place(0), y-barThin/2, place(b.Value), y+barThin/2))
+			f.c.fill(l.paint, box(place(0), y-barThin/2, place(b.Value), y+barThin/2))
 		}, "data-x", raw(b.Value))
 		end = max(end, place(b.Value))
 	}
 
 	if lo, hi := known(b.Low), known(b.High); finite(lo) && finite(hi) {
-		whisker := [][]vg.Point{{{X: place(lo), Y: y}, {X: place(hi), Y: y}}}
+		whisker := [][]point{{{X: place(lo), Y: y}, {X: place(hi), Y: y}}}
 		for _, v := range []float64{lo, hi} {
-			whisker = append(whisker, []vg.Point{{X: place(v), Y: y - 4}, {X: place(v), Y: y + 4}})
+			whisker = append(whisker, []point{{X: place(v), Y: y - 4}, {X: place(v), Y: y + 4}})
 		}
-		f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.3}, whisker)
+		f.strokeAll(stroke{paint: "fg", width: 1.3}, whisker)
 		end = max(end, place(hi))
 	}
 
-	f.c.text(vg.Point{X: end + 7, Y: y - 4}, "start", "t", cut(s.text(b), tickSize, 160))
+	f.c.text(point{X: end + 7, Y: y - 4}, "start", "t", cut(s.text(b), tickSize, 160))
 }
 
 func (s BarsSpec) drawReference(f *frame) {
@@ -127,9 +123,8 @@ func (s BarsSpec) drawReference(f *frame) {
 		return
 	}
 	x := f.area.X(f.x.norm(v))
-	f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.2, Dashes: []vg.Length{4, 3}},
-		[][]vg.Point{{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}}})
-	f.c.SetLineDash(nil, 0)
+	f.strokeAll(stroke{paint: "fg", width: 1.2, dash: []length{4, 3}},
+		[][]point{{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}}})
 }
 
 func (s BarsSpec) barWords(b Bar) string {

@@ -1,14 +1,12 @@
 package chart
 
-import "gonum.org/v1/plot/vg"
-
 // classKeys say what the looks of spans stand for.
 type classKeys struct{ rows [][]Class }
 
-const keySize vg.Length = 12
+const keySize length = 12
 
 // newClassKeys are those of the classes in use; none where only slots are.
-func newClassKeys(lanes []Lane, width vg.Length) classKeys {
+func newClassKeys(lanes []Lane, width length) classKeys {
 	used := map[Class]bool{}
 	for _, lane := range lanes {
 		for _, s := range lane.Spans {
@@ -32,22 +30,21 @@ func newClassKeys(lanes []Lane, width vg.Length) classKeys {
 	return k
 }
 
-func (c Class) keyWidth() vg.Length { return keySize + 6 + textWidth(string(c), textSize) + entryGap }
+func (c Class) keyWidth() length { return keySize + 6 + textWidth(string(c), textSize) + entryGap }
 
-func (k classKeys) height() vg.Length { return rowSize * vg.Length(len(k.rows)) }
+func (k classKeys) height() length { return rowSize * length(len(k.rows)) }
 
-func (k classKeys) draw(c *canvas, left, top vg.Length) {
+func (k classKeys) draw(c *canvas, left, top length) {
 	for i, row := range k.rows {
-		x, y := left, top-rowSize*vg.Length(i)-rowSize/2
+		x, y := left, top-rowSize*length(i)-rowSize/2
 		for _, class := range row {
 			fill, pattern := Span{Class: class}.fill()
 			shape := box(x, y-keySize/2, x+keySize, y+keySize/2)
-			c.SetColor(fill)
-			c.Fill(shape)
+			c.fill(fill, shape)
 			if pattern {
 				c.patterned(string(class), shape)
 			}
-			c.text(vg.Point{X: x + keySize + 6, Y: y - 4}, "start", "", string(class))
+			c.text(point{X: x + keySize + 6, Y: y - 4}, "start", "", string(class))
 			x += class.keyWidth()
 		}
 	}

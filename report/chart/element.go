@@ -3,8 +3,6 @@ package chart
 import (
 	"strings"
 	"unicode/utf8"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // open begins an element with attributes in pairs; attr may add more, then
@@ -44,19 +42,15 @@ func (c *canvas) leaf(name, text string, pairs ...string) {
 }
 
 // text writes s with its baseline at pt. anchor is "start", "middle" or "end".
-func (c *canvas) text(pt vg.Point, anchor, class, s string) {
+func (c *canvas) text(pt point, anchor, class, s string) {
 	if s == "" {
 		return
 	}
 
-	pt = c.place(pt)
 	c.open("text", "x", tenths(pt.X), "y", tenths(c.h-pt.Y))
 	c.set("class", class)
 	if anchor != "start" {
 		c.attr("text-anchor", anchor)
-	}
-	if c.now.turn != 0 {
-		c.attr("transform", "rotate(-90 "+tenths(pt.X)+" "+tenths(c.h-pt.Y)+")")
 	}
 
 	c.inside()

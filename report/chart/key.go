@@ -1,9 +1,5 @@
 package chart
 
-import (
-	"gonum.org/v1/plot/vg"
-)
-
 // KeySpec is a legend by itself, for charts that have none of their own.
 type KeySpec struct {
 	Head
@@ -34,7 +30,7 @@ func Key(s KeySpec) (SVG, error) {
 		entries = append(entries, entry{name: s.Hollow, look: look{paint: "muted"}, sign: true, hollow: true})
 	}
 
-	const margin vg.Length = 4
+	const margin length = 4
 	l := newLegend(entries, s.width()-2*margin)
 	c := newCanvas(s.width(), l.height()+2*margin)
 	l.draw(c, margin, c.h-margin)

@@ -1,32 +1,30 @@
 package chart
 
-import "gonum.org/v1/plot/vg"
-
 // labels writes names beside points so that none covers a point or another
 // name. A name without room is not written: the point's tooltip has it.
 type labels struct {
 	f       *frame
-	taken   []vg.Rectangle
+	taken   []rectangle
 	written int
 }
 
 func newLabels(f *frame) *labels { return &labels{f: f} }
 
 // block keeps names off a point.
-func (l *labels) block(at vg.Point, r vg.Length) {
-	l.taken = append(l.taken, vg.Rectangle{
-		Min: vg.Point{X: at.X - r, Y: at.Y - r},
-		Max: vg.Point{X: at.X + r, Y: at.Y + r},
+func (l *labels) block(at point, r length) {
+	l.taken = append(l.taken, rectangle{
+		Min: point{X: at.X - r, Y: at.Y - r},
+		Max: point{X: at.X + r, Y: at.Y + r},
 	})
 }
 
 // titleGap is free above the plotting area, below the title of its axis.
-const titleGap vg.Length = 6
+const titleGap length = 6
 
 // labelMost is how wide a name may be.
-const labelMost vg.Length = 170
+const labelMost length = 170
 
-func (l *labels) write(at vg.Point, name string) {
+func (l *labels) write(at point, name string) {
 	if name == "" || l.written == namedPoints {
 		return
 	}
@@ -35,7 +33,7 @@ func (l *labels) write(at vg.Point, name string) {
 	w, h := textWidth(name, tickSize), tickSize+1
 	for _, try := range []struct {
 		anchor string
-		x, y   vg.Length // lower left corner from the point
+		x, y   length // lower left corner from the point
 	}{
 		{"start", 8, -4},
 		{"end", -8 - w, -4},
@@ -46,8 +44,8 @@ func (l *labels) write(at vg.Point, name string) {
 		{"start", 6, -6 - h},
 		{"end", -6 - w, -6 - h},
 	} {
-		r := vg.Rectangle{Min: vg.Point{X: at.X + try.x, Y: at.Y + try.y}}
-		r.Max = vg.Point{X: r.Min.X + w, Y: r.Min.Y + h}
+		r := rectangle{Min: point{X: at.X + try.x, Y: at.Y + try.y}}
+		r.Max = point{X: r.Min.X + w, Y: r.Min.Y + h}
 		if !l.free(r) {
 			continue
 		}
@@ -59,13 +57,13 @@ func (l *labels) write(at vg.Point, name string) {
 		case "end":
 			x += w
 		}
-		l.f.c.text(vg.Point{X: x, Y: r.Min.Y + 3}, try.anchor, "n", name)
+		l.f.c.text(point{X: x, Y: r.Min.Y + 3}, try.anchor, "n", name)
 		return
 	}
 }
 
 // free reports whether nothing is there, inside the canvas.
-func (l *labels) free(r vg.Rectangle) bool {
+func (l *labels) free(r rectangle) bool {
 	if r.Min.X < l.f.area.Min.X || r.Max.X > l.f.c.w-2 || r.Min.Y < l.f.area.Min.Y ||
 		r.Max.Y > l.f.area.Max.Y+titleGap {
 		return false

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // packed is a lane whose spans have rows.
@@ -54,17 +51,17 @@ func packLanes(lanes []Lane, x scale) []packed {
 }
 
 // height is that of a lane's rows, with one above for its marks.
-func (p packed) height() vg.Length { return laneRow*vg.Length(p.rows) + p.markRoom() + laneGap }
+func (p packed) height() length { return laneRow*length(p.rows) + p.markRoom() + laneGap }
 
-func (p packed) markRoom() vg.Length {
+func (p packed) markRoom() length {
 	if len(p.Marks) > 0 || slices.ContainsFunc(p.Spans, func(s Span) bool { return s.Class == Bad }) {
 		return 12
 	}
 	return 0
 }
 
-func lanesHeight(lanes []packed) vg.Length {
-	h := vg.Length(0)
+func lanesHeight(lanes []packed) length {
+	h := length(0)
 	for _, p := range lanes {
 		h += p.height()
 	}
@@ -106,19 +103,19 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 	top := f.area.Max.Y
 	for _, p := range lanes {
 		rows := top - p.markRoom()
-		f.c.text(vg.Point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "",
+		f.c.text(point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "",
 			cut(p.Name, textSize, f.area.Min.X-12))
 		for rank := range 3 {
 			for j, sp := range p.Spans {
 				if sp.drawable() && sp.Class.rank() == rank {
-					s.drawSpan(f, sp, rows-laneRow*vg.Length(p.rowOf[j])-laneRow/2, rows)
+					s.drawSpan(f, sp, rows-laneRow*length(p.rowOf[j])-laneRow/2, rows)
 				}
 			}
 		}
 
 		for _, m := range p.Marks {
 			if finite(m.AtS) && f.x.holds(m.AtS) {
-				s.drawMark(f, m, rows, laneRow*vg.Length(p.rows))
+				s.drawMark(f, m, rows, laneRow*length(p.rows))
 			}
 		}
 
@@ -152,7 +149,7 @@ func (sp Span) fill() (p paint, pattern bool) {
 	}
 }
 
-func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
+func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows length) {
 	x0, x1 := f.area.X(f.x.norm(sp.FromS)), f.area.X(f.x.norm(sp.ToS))
 	if x1-x0 > 4 {
 		x1 -= 0.6 // neighbours stay apart
@@ -167,18 +164,16 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 	shape := box(x0, y-laneBar/2, x1, y+laneBar/2)
 	fill, pattern := sp.fill()
 	f.c.mark(ref, func() {
-		f.c.SetColor(fill)
-		f.c.Fill(shape)
+		f.c.fill(fill, shape)
 		if pattern && x1-x0 >= 3 {
 			f.c.patterned(string(sp.Class), shape)
 		}
 		if sp.Open {
-			f.area.StrokeLine2(draw.LineStyle{Color: paint("fg"), Width: 2, Dashes: []vg.Length{2, 2}}, x1, y-laneBar/2,
-				x1, y+laneBar/2)
-			f.c.SetLineDash(nil, 0)
+			f.strokeAll(stroke{paint: "fg", width: 2, dash: []length{2, 2}},
+				[][]point{{{X: x1, Y: y - laneBar/2}, {X: x1, Y: y + laneBar/2}}})
 		}
 		if sp.Class == Bad {
-			f.c.cross("bad", vg.Point{X: (x0 + x1) / 2, Y: rows + 6}, 3.5)
+			f.c.cross("bad", point{X: (x0 + x1) / 2, Y: rows + 6}, 3.5)
 		}
 	}, "data-x", raw(sp.FromS), "data-y", raw(sp.ToS))
 
@@ -191,12 +186,12 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 		case sp.Class == Skipped, sp.Class == Starting, sp.Class == Busy:
 			class = "p"
 		}
-		f.c.text(vg.Point{X: x0 + 4, Y: y - 4}, "start", class, label)
+		f.c.text(point{X: x0 + 4, Y: y - 4}, "start", class, label)
 	}
 }
 
 // leastWidth keeps the shortest spans in sight, those that went wrong most.
-func (c Class) leastWidth() vg.Length {
+func (c Class) leastWidth() length {
 	if c.rank() > 0 {
 		return 2.4
 	}
@@ -228,7 +223,7 @@ func (sp Span) words() string {
 	return words
 }
 
-func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height vg.Length) {
+func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height length) {
 	x := f.area.X(f.x.norm(m.AtS))
 	ref := m.Ref
 	if ref.Title == "" {
@@ -236,25 +231,23 @@ func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height vg.Length) {
 	}
 
 	f.c.mark(ref, func() {
-		f.c.target(vg.Point{X: x, Y: rows + 6}, 7)
+		f.c.target(point{X: x, Y: rows + 6}, 7)
 		if m.Class == Bad {
-			f.c.cross("bad", vg.Point{X: x, Y: rows + 6}, 3.5)
+			f.c.cross("bad", point{X: x, Y: rows + 6}, 3.5)
 			return
 		}
-		f.strokeAll(draw.LineStyle{Color: paint("muted"), Width: 1},
-			[][]vg.Point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
-		f.c.marker(look{paint: "muted", shape: 4}, vg.Point{X: x, Y: rows + 6}, 3.5, false)
+		f.strokeAll(stroke{paint: "muted", width: 1},
+			[][]point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
+		f.c.marker(look{paint: "muted", shape: 4}, point{X: x, Y: rows + 6}, 3.5, false)
 	}, "data-x", raw(m.AtS))
 }
 
 // cross is the sign of a failure.
-func (c *canvas) cross(p paint, at vg.Point, r vg.Length) {
-	c.SetColor(p)
-	c.SetLineWidth(2)
-	var path vg.Path
-	path.Move(vg.Point{X: at.X - r, Y: at.Y - r})
-	path.Line(vg.Point{X: at.X + r, Y: at.Y + r})
-	path.Move(vg.Point{X: at.X - r, Y: at.Y + r})
-	path.Line(vg.Point{X: at.X + r, Y: at.Y - r})
-	c.Stroke(path)
+func (c *canvas) cross(p paint, at point, r length) {
+	var sign path
+	sign.move(point{X: at.X - r, Y: at.Y - r})
+	sign.line(point{X: at.X + r, Y: at.Y + r})
+	sign.move(point{X: at.X - r, Y: at.Y + r})
+	sign.line(point{X: at.X + r, Y: at.Y - r})
+	c.stroke(stroke{paint: p, width: 2}, sign)
 }

@@ -1,9 +1,5 @@
 package chart
 
-import (
-	"gonum.org/v1/plot/vg"
-)
-
 // entry is a row of the legend.
 type entry struct {
 	name string
@@ -16,9 +12,9 @@ type entry struct {
 }
 
 const (
-	swatch    vg.Length = 26
-	entryGap  vg.Length = 18
-	entryMost vg.Length = 240
+	swatch    length = 26
+	entryGap  length = 18
+	entryMost length = 240
 )
 
 // legend lays entries out in rows above the plot.
@@ -28,7 +24,7 @@ type legend struct {
 }
 
 // legendOf is that of a drawing; empty where the page has it.
-func (h Head) legendOf(entries []entry, width vg.Length) legend {
+func (h Head) legendOf(entries []entry, width length) legend {
 	if h.Bare {
 		return legend{}
 	}
@@ -37,7 +33,7 @@ func (h Head) legendOf(entries []entry, width vg.Length) legend {
 }
 
 // newLegend is empty where there is nothing to tell apart.
-func newLegend(entries []entry, width vg.Length) legend {
+func newLegend(entries []entry, width length) legend {
 	named := entries[:0:0]
 	others := 0
 	for _, e := range entries {
@@ -76,16 +72,16 @@ func newLegend(entries []entry, width vg.Length) legend {
 	return l
 }
 
-func (e entry) width() vg.Length {
+func (e entry) width() length {
 	return swatch + 6 + min(textWidth(e.name, textSize), entryMost) + entryGap
 }
 
-func (l legend) height() vg.Length { return rowSize * vg.Length(len(l.rows)) }
+func (l legend) height() length { return rowSize * length(len(l.rows)) }
 
 // draw writes the rows from top downwards.
-func (l legend) draw(c *canvas, left, top vg.Length) {
+func (l legend) draw(c *canvas, left, top length) {
 	for i, row := range l.rows {
-		x, y := left, top-rowSize*vg.Length(i)-rowSize/2
+		x, y := left, top-rowSize*length(i)-rowSize/2
 		for _, e := range row {
 			e.draw(c, x, y)
 			x += e.width()
@@ -93,22 +89,17 @@ func (l legend) draw(c *canvas, left, top vg.Length) {
 	}
 }
 
-func (e entry) draw(c *canvas, x, y vg.Length) {
+func (e entry) draw(c *canvas, x, y length) {
 	if e.line {
-		style := e.look.line(2)
-		c.SetColor(style.Color)
-		c.SetLineWidth(style.Width)
-		c.SetLineDash(style.Dashes, 0)
-		var p vg.Path
-		p.Move(vg.Point{X: x, Y: y})
-		p.Line(vg.Point{X: x + swatch, Y: y})
-		c.Stroke(p)
-		c.SetLineDash(nil, 0)
+		var p path
+		p.move(point{X: x, Y: y})
+		p.line(point{X: x + swatch, Y: y})
+		c.stroke(e.look.line(2), p)
 	}
 
 	if e.sign {
-		c.marker(e.look, vg.Point{X: x + swatch/2, Y: y}, 4, e.hollow)
+		c.marker(e.look, point{X: x + swatch/2, Y: y}, 4, e.hollow)
 	}
 
-	c.text(vg.Point{X: x + swatch + 6, Y: y - 4}, "start", "", cut(e.name, textSize, entryMost))
+	c.text(point{X: x + swatch + 6, Y: y - 4}, "start", "", cut(e.name, textSize, entryMost))
 }

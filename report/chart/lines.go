@@ -3,8 +3,6 @@ package chart
 import (
 	"cmp"
 	"slices"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // LinesSpec is a chart of one or more figures over another.
@@ -41,7 +39,7 @@ const markedPoints = 240
 // order given. Lines of many points keep the extremes of each narrow column,
 // so that no peak is lost.
 func Lines(s LinesSpec) (SVG, error) {
-	plot := vg.Length(min(max(s.Height, 0), 2000))
+	plot := length(min(max(s.Height, 0), 2000))
 	if plot == 0 {
 		plot = 260
 	}
@@ -168,9 +166,9 @@ func (f *frame) drawLines(x, y Axis, all []LineSeries, marked bool) {
 // its line stands below it; one without room there either is in the description
 // only.
 func (f *frame) drawTargets(all []Target) {
-	taken := []vg.Length{f.area.Max.Y + 9} // the title of the axis
-	room := func(y vg.Length) bool {
-		return y > f.area.Min.Y && !slices.ContainsFunc(taken, func(other vg.Length) bool {
+	taken := []length{f.area.Max.Y + 9} // the title of the axis
+	room := func(y length) bool {
+		return y > f.area.Min.Y && !slices.ContainsFunc(taken, func(other length) bool {
 			return max(other, y)-min(other, y) < tickSize
 		})
 	}
@@ -181,13 +179,12 @@ func (f *frame) drawTargets(all []Target) {
 			continue
 		}
 		at := f.area.Y(y)
-		f.strokeAll(look{paint: "bad", dash: []vg.Length{6, 4}}.line(1.4),
-			[][]vg.Point{{{X: f.area.Min.X, Y: at}, {X: f.area.Max.X, Y: at}}})
-		f.c.SetLineDash(nil, 0)
-		for _, y := range []vg.Length{at + 4, at - tickSize - 1} {
+		f.strokeAll(look{paint: "bad", dash: []length{6, 4}}.line(1.4),
+			[][]point{{{X: f.area.Min.X, Y: at}, {X: f.area.Max.X, Y: at}}})
+		for _, y := range []length{at + 4, at - tickSize - 1} {
 			if room(y) {
 				taken = append(taken, y)
-				f.c.text(vg.Point{X: f.area.Min.X + 4, Y: y}, "start", "n",
+				f.c.text(point{X: f.area.Min.X + 4, Y: y}, "start", "n",
 					cut(t.Label, tickSize, f.area.Max.X-f.area.Min.X-4))
 				break
 			}
@@ -196,24 +193,23 @@ func (f *frame) drawTargets(all []Target) {
 }
 
 func (f *frame) drawLine(l look, series LineSeries, marked bool) {
-	var lines [][]vg.Point
+	var lines [][]point
 	for _, run := range f.runs(series.Points) {
 		if len(run) == 1 && !marked {
 			run = append(run, run[0])
 		}
 		lines = append(lines, f.clipped(f.thinned(run))...)
 	}
-	width := vg.Length(2)
+	width := length(2)
 	if !marked {
 		width = 1.6
 	}
 	f.strokeAll(l.line(width), lines)
-	f.c.SetLineDash(nil, 0)
 }
 
 // runs are the stretches of points without a gap, on the canvas.
-func (f *frame) runs(points []LinePoint) [][]vg.Point {
-	var out [][]vg.Point
+func (f *frame) runs(points []LinePoint) [][]point {
+	var out [][]point
 	open := false
 	for _, p := range points {
 		if !p.xy().drawable() || !finite(f.x.norm(p.X)) || !finite(f.y.norm(p.Y)) {
@@ -232,15 +228,15 @@ func (f *frame) runs(points []LinePoint) [][]vg.Point {
 // drawBands fills between the ends of the intervals; a point whose neighbours
 // have none gets a bar.
 func (f *frame) drawBands(l look, series LineSeries) {
-	var low, high []vg.Point
+	var low, high []point
 	flush := func() {
 		switch {
 		case len(low) == 1:
 			f.whisker(l, low[0], high[0])
 		case len(low) > 1:
 			slices.Reverse(high)
-			if band := f.area.ClipPolygonXY(append(low, high...)); len(band) > 2 {
-				f.area.FillPolygon(l.paint+" pale", band)
+			if band := f.area.clipPolygon(append(low, high...)); len(band) > 2 {
+				f.c.fill(l.paint+" pale", polygon(band))
 			}
 		}
 		low, high = nil, nil
@@ -262,14 +258,14 @@ func (f *frame) drawBands(l look, series LineSeries) {
 }
 
 // whisker is an interval as a bar with ends.
-func (f *frame) whisker(l look, low, high vg.Point) {
-	lines := [][]vg.Point{
+func (f *frame) whisker(l look, low, high point) {
+	lines := [][]point{
 		{low, high},
 		{{X: low.X - 4, Y: low.Y}, {X: low.X + 4, Y: low.Y}},
 		{{X: high.X - 4, Y: high.Y}, {X: high.X + 4, Y: high.Y}},
 	}
 	l.dash = nil
-	f.strokeAll(l.line(1.5), f.area.ClipLinesXY(lines...))
+	f.strokeAll(l.line(1.5), f.area.clipLines(lines))
 }
 
 func (f *frame) drawMarked(x, y Axis, l look, name string, p LinePoint) {

@@ -3,9 +3,6 @@ package chart
 import (
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // looks is how many series can be told apart.
@@ -19,7 +16,7 @@ const Rest = looks + 1
 // each of them alone tells it from the others.
 type look struct {
 	paint paint
-	dash  []vg.Length
+	dash  []length
 	shape int
 }
 
@@ -35,36 +32,36 @@ func lookOf(slot, position int) look {
 	return look{paint: paint("c" + strconv.Itoa(n+1)), dash: dashOf(n), shape: n}
 }
 
-func dashOf(n int) []vg.Length {
-	return [looks][]vg.Length{
+func dashOf(n int) []length {
+	return [looks][]length{
 		nil, {7, 3}, {2, 3}, {9, 3, 2, 3}, {12, 4}, {5, 2, 1.5, 2, 1.5, 2}, {4, 4}, {1, 2},
 	}[n]
 }
 
 // line is the style of a series' line.
-func (l look) line(width vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: l.paint, Width: width, Dashes: l.dash}
+func (l look) line(width length) stroke {
+	return stroke{l.paint, width, l.dash}
 }
 
 // marker draws the series' sign; hollow ones are filled with the page's
 // background.
-func (c *canvas) marker(l look, at vg.Point, r vg.Length, hollow bool) {
+func (c *canvas) marker(l look, at point, r length, hollow bool) {
 	p := markerPath(l.shape, at, r)
-	c.now.class = string(l.paint)
+	fill := l.paint
 	if hollow {
-		c.now.class += " o"
+		fill += " o"
 	}
-	c.Fill(p)
+	c.fill(fill, p)
 }
 
 // corners of the markers, in shares of the radius, beginning at the right and
 // going round; the first look is a disc.
-func corners(shape int) []vg.Point {
-	turned := func(n int, from, r float64) []vg.Point {
-		points := make([]vg.Point, n)
+func corners(shape int) []point {
+	turned := func(n int, from, r float64) []point {
+		points := make([]point, n)
 		for i := range points {
 			sin, cos := math.Sincos(from + 2*math.Pi*float64(i)/float64(n))
-			points[i] = vg.Point{X: vg.Length(cos * r), Y: vg.Length(sin * r)}
+			points[i] = point{X: length(cos * r), Y: length(sin * r)}
 		}
 		return points
 	}
@@ -88,54 +85,41 @@ func corners(shape int) []vg.Point {
 }
 
 // star has n points at radius outer and as many hollows at radius inner.
-func star(n int, from, outer, inner float64) []vg.Point {
-	points := make([]vg.Point, 2*n)
+func star(n int, from, outer, inner float64) []point {
+	points := make([]point, 2*n)
 	for i := range points {
 		r := outer
 		if i%2 == 1 {
 			r = inner
 		}
 		sin, cos := math.Sincos(from + math.Pi*float64(i)/float64(n))
-		points[i] = vg.Point{X: vg.Length(cos * r), Y: vg.Length(sin * r)}
+		points[i] = point{X: length(cos * r), Y: length(sin * r)}
 	}
 	return points
 }
 
-func markerPath(shape int, at vg.Point, r vg.Length) vg.Path {
-	var p vg.Path
+func markerPath(shape int, at point, r length) path {
 	if shape == 0 {
-		p.Move(vg.Point{X: at.X + r, Y: at.Y})
-		p.Arc(at, r, 0, 2*math.Pi)
-		p.Close()
+		var p path
+		p.move(point{X: at.X + r, Y: at.Y})
+		p.ring(at, r)
+		p.close()
 		return p
 	}
 
-	for i, corner := range corners(shape) {
-		pt := vg.Point{X: at.X + corner.X*r, Y: at.Y + corner.Y*r}
-		if i == 0 {
-			p.Move(pt)
-			continue
-		}
-		p.Line(pt)
+	points := corners(shape)
+	for i, corner := range points {
+		points[i] = point{X: at.X + corner.X*r, Y: at.Y + corner.Y*r}
 	}
-
-	p.Close()
-	return p
+	return polygon(points)
 }
 
 // target is an unseen disc that makes a small mark easy to hit.
-func (c *canvas) target(at vg.Point, r vg.Length) {
-	c.now.class = "h"
-	c.Fill(markerPath(0, at, r))
+func (c *canvas) target(at point, r length) {
+	c.fill("h", markerPath(0, at, r))
 }
 
 // box is the path of a rectangle.
-func box(x0, y0, x1, y1 vg.Length) vg.Path {
-	var p vg.Path
-	p.Move(vg.Point{X: x0, Y: y0})
-	p.Line(vg.Point{X: x1, Y: y0})
-	p.Line(vg.Point{X: x1, Y: y1})
-	p.Line(vg.Point{X: x0, Y: y1})
-	p.Close()
-	return p
+func box(x0, y0, x1, y1 length) path {
+	return polygon([]point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
 }

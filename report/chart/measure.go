@@ -3,24 +3,22 @@ package chart
 import (
 	"strings"
 	"unicode"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // Sizes of text, in units of the view box; Style says the same.
 const (
-	textSize vg.Length = 12
-	tickSize vg.Length = 11
+	textSize length = 12
+	tickSize length = 11
 )
 
 // textWidth estimates how wide text is in a common sans-serif face. The
 // page's font is not known, so the estimate is that of a wide one, DejaVu Sans.
-func textWidth(s string, size vg.Length) vg.Length {
+func textWidth(s string, size length) length {
 	width := 0.0
 	for _, r := range clean(s) {
 		width += runeWidth(r)
 	}
-	return vg.Length(width) * size
+	return length(width) * size
 }
 
 // runeWidth is in shares of the font's size.
@@ -47,7 +45,7 @@ func runeWidth(r rune) float64 {
 
 // cut shortens text to a width, with an ellipsis in its middle: names of
 // variants often differ in their ends.
-func cut(s string, size, width vg.Length) string {
+func cut(s string, size, width length) string {
 	s = strings.TrimSpace(clean(s))
 	if textWidth(s, size) <= width {
 		return s
@@ -56,12 +54,12 @@ func cut(s string, size, width vg.Length) string {
 	width -= textWidth("…", size)
 	runes := []rune(s)
 	from, to := 0, len(runes)
-	for at := vg.Length(0); from < to; {
+	for at := length(0); from < to; {
 		next := runes[from]
 		if fromEnd := from > len(runes)-to; fromEnd {
 			next = runes[to-1]
 		}
-		at += vg.Length(runeWidth(next)) * size
+		at += length(runeWidth(next)) * size
 		if at > width {
 			break
 		}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/benchrig/bench/metrics/curves"
 )
 
@@ -35,14 +32,14 @@ func Requests(s RequestsSpec) (SVG, error) {
 	}
 
 	x := newScale(axis, xs, s.ticks(), tight)
-	pitch := min(max(600/vg.Length(max(len(s.Rows), 1)), 1.8), 12)
+	pitch := min(max(600/length(max(len(s.Rows), 1)), 1.8), 12)
 	legend := newLegend(requestEntries(), s.width()-20)
 	top := legend.height() + rowSize + 6
-	c := newCanvas(s.width(), pitch*vg.Length(max(len(s.Rows), 4))+top+tickRoom+rowSize+2)
+	c := newCanvas(s.width(), pitch*length(max(len(s.Rows), 4))+top+tickRoom+rowSize+2)
 	f := newFrame(c, x, scale{max: 1}, 10, edge+8, tickRoom+rowSize+2, top)
 	f.bottomAxis(x.title(axis))
 	legend.draw(c, f.area.Min.X, c.h-2)
-	f.c.text(vg.Point{X: f.area.Min.X, Y: f.area.Max.Y + 7}, "start", "a", s.heading())
+	f.c.text(point{X: f.area.Min.X, Y: f.area.Max.Y + 7}, "start", "a", s.heading())
 	if len(s.Rows) == 0 || xs.empty() {
 		f.nothing("no request was made")
 		return c.drawing(s.Head, "requests", []string{"No request was made."})
@@ -103,31 +100,30 @@ func (s RequestsSpec) heading() string {
 
 // drawRows draws each phase of all rows as one path, and targets for those
 // rows that have a tooltip.
-func (s RequestsSpec) drawRows(f *frame, pitch vg.Length) {
-	var phases [4][][]vg.Point
+func (s RequestsSpec) drawRows(f *frame, pitch length) {
+	var phases [4][][]point
 	for i, r := range s.Rows {
-		y := f.area.Max.Y - pitch*(vg.Length(i)+0.5)
+		y := f.area.Max.Y - pitch*(length(i)+0.5)
 		for phase, piece := range phasesOf(r) {
 			if finite(piece[0]) && finite(piece[1]) && piece[1] >= piece[0] {
 				x0, x1 := f.area.X(f.x.norm(piece[0])), f.area.X(f.x.norm(piece[1]))
-				phases[phase] = append(phases[phase], []vg.Point{{X: x0, Y: y}, {X: max(x1, x0+0.3), Y: y}})
+				phases[phase] = append(phases[phase], []point{{X: x0, Y: y}, {X: max(x1, x0+0.3), Y: y}})
 			}
 		}
 	}
 
 	for phase, l := range requestLooks() {
-		f.strokeAll(draw.LineStyle{Color: l.paint, Width: pitch * 0.8}, phases[phase])
+		f.strokeAll(stroke{paint: l.paint, width: pitch * 0.8}, phases[phase])
 	}
 
 	for i, r := range s.Rows {
-		y := f.area.Max.Y - pitch*(vg.Length(i)+0.5)
+		y := f.area.Max.Y - pitch*(length(i)+0.5)
 		if r.Failure != "" && finite(r.EndS) && f.x.holds(r.EndS) {
-			f.c.cross("bad", vg.Point{X: f.area.X(f.x.norm(r.EndS)) + 5, Y: y}, min(pitch/2, 3))
+			f.c.cross("bad", point{X: f.area.X(f.x.norm(r.EndS)) + 5, Y: y}, min(pitch/2, 3))
 		}
 		if len(s.Rows) <= toldRows || r.Worst || r.Failure != "" {
 			f.c.mark(Ref{Title: requestWords(r)}, func() {
-				f.c.SetColor(paint("h"))
-				f.c.Fill(box(f.area.Min.X, y-pitch/2, f.area.Max.X, y+pitch/2))
+				f.c.fill("h", box(f.area.Min.X, y-pitch/2, f.area.Max.X, y+pitch/2))
 			}, "data-index", fmt.Sprint(r.Index))
 		}
 	}

@@ -2,8 +2,6 @@ package chart
 
 import (
 	"strings"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // ScatterSpec is a chart of points with two figures each.
@@ -39,7 +37,7 @@ const namedPoints = 48
 // Scatter draws points, with the Pareto front where there is one. Points with
 // a figure that cannot be drawn are left out, and the description counts them.
 func Scatter(s ScatterSpec) (SVG, error) {
-	height := vg.Length(min(max(s.Height, 0), 2000))
+	height := length(min(max(s.Height, 0), 2000))
 	if height == 0 {
 		height = 440
 	}
@@ -63,7 +61,7 @@ func Scatter(s ScatterSpec) (SVG, error) {
 	f.leftTitle(y.title(s.Y))
 	legend.draw(c, f.area.Min.X, c.h-2)
 	if s.Better != "" {
-		c.text(vg.Point{X: f.area.Max.X, Y: f.area.Max.Y + 9}, "end", "a", "better: "+s.Better)
+		c.text(point{X: f.area.Max.X, Y: f.area.Max.Y + 9}, "end", "a", "better: "+s.Better)
 	}
 
 	if xs.empty() {
@@ -96,27 +94,26 @@ func (s ScatterSpec) entries() []entry {
 }
 
 func frontEntry() entry {
-	return entry{name: "Pareto front", look: look{paint: "axis", dash: []vg.Length{4, 3}}, line: true}
+	return entry{name: "Pareto front", look: look{paint: "axis", dash: []length{4, 3}}, line: true}
 }
 
 // drawFront draws the edge of what the points of the front are better than, in
 // steps. Straight lines between them would run through points that are not on
 // the front, and promise what was not measured.
 func (s ScatterSpec) drawFront(f *frame) {
-	var line []vg.Point
+	var line []point
 	for _, p := range s.Front {
 		if !s.drawable(p) {
 			continue
 		}
 		at := f.at(p)
 		if len(line) > 0 {
-			line = append(line, vg.Point{X: line[len(line)-1].X, Y: at.Y})
+			line = append(line, point{X: line[len(line)-1].X, Y: at.Y})
 		}
 		line = append(line, at)
 	}
 	if len(line) > 1 {
-		f.area.StrokeLines(look{paint: "axis", dash: []vg.Length{4, 3}}.line(1.5), f.clipped(line)...)
-		f.c.SetLineDash(nil, 0)
+		f.strokeAll(look{paint: "axis", dash: []length{4, 3}}.line(1.5), f.clipped(line))
 	}
 }
 

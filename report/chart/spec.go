@@ -2,8 +2,6 @@ package chart
 
 import (
 	"math"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // Head is what every drawing has.
@@ -19,11 +17,11 @@ type Head struct {
 }
 
 // width is that of the canvas.
-func (h Head) width() vg.Length {
+func (h Head) width() length {
 	if !(h.Width > 0) {
 		return 900
 	}
-	return vg.Length(min(max(h.Width, 240), 2000))
+	return length(min(max(h.Width, 240), 2000))
 }
 
 // ticks is how many labels an axis as wide as the drawing has room for.

@@ -1,7 +1,5 @@
 package chart
 
-import "gonum.org/v1/plot/vg"
-
 // Panel is a small chart of lines above or beneath others on one time axis.
 type Panel struct {
 	Y      Axis
@@ -14,16 +12,16 @@ type stack struct {
 	panels  []Panel
 	ys      []scale
 	legends []legend
-	left    vg.Length
+	left    length
 }
 
 const (
-	panelHeight vg.Length = 100
-	panelGap    vg.Length = 10
+	panelHeight length = 100
+	panelGap    length = 10
 )
 
 // newStack lays panels out for a canvas of a width.
-func newStack(x scale, panels []Panel, width vg.Length) *stack {
+func newStack(x scale, panels []Panel, width length) *stack {
 	s := &stack{x: x, panels: panels}
 	for _, p := range panels {
 		xs, ys := newSpan(Axis{}), newSpan(p.Y)
@@ -40,8 +38,8 @@ func newStack(x scale, panels []Panel, width vg.Length) *stack {
 }
 
 // height is that of all panels, without their common axis and its title.
-func (s *stack) height() vg.Length {
-	h := vg.Length(0)
+func (s *stack) height() length {
+	h := length(0)
 	for i := range s.panels {
 		h += s.panelTop(i) + panelHeight + panelGap
 	}
@@ -50,7 +48,7 @@ func (s *stack) height() vg.Length {
 
 // panelTop is the room above a plot for its title and legend.
 // A legend of one row stands beside the title.
-func (s *stack) panelTop(i int) vg.Length {
+func (s *stack) panelTop(i int) length {
 	if len(s.legends[i].rows) == 1 {
 		return rowSize + 8
 	}
@@ -58,7 +56,7 @@ func (s *stack) panelTop(i int) vg.Length {
 }
 
 // draw draws the panels from top downwards and gives the frame of the last.
-func (s *stack) draw(c *canvas, top vg.Length) *frame {
+func (s *stack) draw(c *canvas, top length) *frame {
 	f := newFrame(c, s.x, scale{max: 1}, s.left, edge+8, top-40, c.h-top)
 	for i, p := range s.panels {
 		at := s.left

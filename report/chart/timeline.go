@@ -3,9 +3,6 @@ package chart
 import (
 	"math"
 	"time"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // TimelineSpec shows what happened when.
@@ -60,10 +57,10 @@ const (
 )
 
 const (
-	laneRow     vg.Length = 20
-	laneBar     vg.Length = 16
-	laneGap     vg.Length = 8
-	maxLaneRows           = 24 // more spans at one time share the last row
+	laneRow     length = 20
+	laneBar     length = 16
+	laneGap     length = 8
+	maxLaneRows        = 24 // more spans at one time share the last row
 )
 
 // Timeline draws lanes of spans over time, with curves beneath.
@@ -80,7 +77,7 @@ func Timeline(s TimelineSpec) (SVG, error) {
 	stack := newStack(x, s.Curves, s.width())
 	stack.left = max(stack.left, lanesRoom(s.Lanes))
 	height := lanesHeight(lanes)
-	curves := vg.Length(0)
+	curves := length(0)
 	if len(s.Curves) > 0 {
 		curves = stack.height() + 6
 	}
@@ -136,16 +133,16 @@ func (sp Span) drawable() bool { return finite(sp.FromS) && finite(sp.ToS) && sp
 
 // drawLines draws faint lines of time behind everything.
 func (s TimelineSpec) drawLines(f *frame) {
-	var lines [][]vg.Point
+	var lines [][]point
 	for _, t := range f.x.ticks {
 		x := f.area.X(f.x.norm(t.at))
-		lines = append(lines, []vg.Point{{X: x, Y: tickRoom + rowSize + 4}, {X: x, Y: f.area.Max.Y}})
+		lines = append(lines, []point{{X: x, Y: tickRoom + rowSize + 4}, {X: x, Y: f.area.Max.Y}})
 	}
-	f.strokeAll(draw.LineStyle{Color: paint("grid"), Width: 1}, lines)
+	f.strokeAll(stroke{paint: "grid", width: 1}, lines)
 }
 
-func lanesRoom(lanes []Lane) vg.Length {
-	widest := vg.Length(40)
+func lanesRoom(lanes []Lane) length {
+	widest := length(40)
 	for _, lane := range lanes {
 		widest = max(widest, textWidth(lane.Name, textSize)+14)
 	}

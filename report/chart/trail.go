@@ -1,46 +1,38 @@
 package chart
 
 import (
-	"math"
-	"slices"
 	"strings"
-
-	"gonum.org/v1/plot/vg"
 )
 
-// trail writes the d attribute of a path.
+// trail is the d attribute of a path. Coordinates are tenths of a unit, and
+// each is given relative to the one before: half the bytes, and no error adds up.
+func (c *canvas) trail(p path) string {
+	t := trail{h: c.h}
+	for _, s := range p {
+		switch s.kind {
+		case moveStep:
+			t.moveTo(t.at(s.at))
+		case lineStep:
+			t.lineTo(t.at(s.at))
+		case ringStep:
+			t.ring(s.at, s.radius)
+		case closeStep:
+			t.command('z')
+		}
+	}
+	return t.b.String()
+}
+
+// trail is what was written so far.
 type trail struct {
-	c    *canvas
+	h    length // of the canvas
 	b    strings.Builder
 	x, y int // where the pen is, in tenths, y downwards
 	last byte
 }
 
-func newTrail(c *canvas) *trail { return &trail{c: c} }
-
-func (t *trail) empty() bool    { return t.b.Len() == 0 }
-func (t *trail) String() string { return t.b.String() }
-
-func (t *trail) add(part vg.PathComp) {
-	switch part.Type {
-	case vg.MoveComp:
-		t.moveTo(t.at(part.Pos))
-	case vg.LineComp:
-		t.lineTo(t.at(part.Pos))
-	case vg.ArcComp:
-		t.arc(part)
-	case vg.CurveComp:
-		t.curve(part)
-	case vg.CloseComp:
-		t.command('z')
-	}
-}
-
 // at is a point in tenths from the upper left.
-func (t *trail) at(pt vg.Point) (x, y int) {
-	pt = t.c.place(pt)
-	return round(pt.X), round(t.c.h - pt.Y)
-}
+func (t *trail) at(pt point) (x, y int) { return round(pt.X), round(t.h - pt.Y) }
 
 func (t *trail) moveTo(x, y int) {
 	t.command('M')
@@ -52,7 +44,7 @@ func (t *trail) moveTo(x, y int) {
 func (t *trail) lineTo(x, y int) {
 	dx, dy := x-t.x, y-t.y
 	switch {
-	case t.empty():
+	case t.b.Len() == 0:
 		t.moveTo(x, y)
 		return
 	case dx == 0 && dy == 0:
@@ -75,44 +67,19 @@ func (t *trail) lineTo(x, y int) {
 	t.x, t.y = x, y
 }
 
-// arc writes at most half a circle at a time: an arc whose ends meet would be
-// none.
-func (t *trail) arc(part vg.PathComp) {
-	edge := func(angle float64) (int, int) {
-		sin, cos := math.Sincos(angle)
-		return t.at(vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)})
-	}
+// ring writes a circle as two halves: an arc whose ends meet would not be drawn.
+func (t *trail) ring(center point, radius length) {
+	right, y := t.at(point{X: center.X + radius, Y: center.Y})
+	left, _ := t.at(point{X: center.X - radius, Y: center.Y})
+	r := decimal(round(radius))
 
-	t.lineTo(edge(part.Start))
-	pieces := max(int(math.Ceil(math.Abs(part.Angle)/math.Pi-1e-9)), 1)
-	sweep := 0
-	if part.Angle < 0 {
-		sweep = 1
-	}
-
-	for i := range pieces {
-		x, y := edge(part.Start + part.Angle*float64(i+1)/float64(pieces))
-		r := round(part.Radius)
+	t.lineTo(right, y)
+	for _, x := range []int{left, right} {
 		t.command('a')
-		t.b.WriteString(decimal(r) + " " + decimal(r) + " 0 0 " + decimal(sweep*10) + " ")
-		t.numbers(x-t.x, y-t.y)
-		t.x, t.y = x, y
+		t.b.WriteString(r + " " + r + " 0 0 0 ")
+		t.numbers(x-t.x, 0)
+		t.x = x
 	}
-}
-
-func (t *trail) curve(part vg.PathComp) {
-	command := byte('q')
-	if len(part.Control) == 2 {
-		command = 'c'
-	}
-	t.command(command)
-	var pairs []int
-	for _, pt := range append(slices.Clip(part.Control), part.Pos) {
-		x, y := t.at(pt)
-		pairs = append(pairs, x-t.x, y-t.y)
-	}
-	t.numbers(pairs...)
-	t.x, t.y = t.x+pairs[len(pairs)-2], t.y+pairs[len(pairs)-1]
 }
 
 // command writes a letter; a letter that follows itself may be left out.
