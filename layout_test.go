@@ -305,6 +305,7 @@ var rules = map[string]rule{
 	},
 	"results/codes":    {ours: []string{"results"}, never: pure},
 	"internal/inside":  {never: noSystem},
+	"internal/manual":  {},
 	"internal/newfile": {never: noSystem},
 	"harness/leftovers": {
 		ours: []string{
@@ -433,13 +434,12 @@ var onlyUser = map[string]string{
 	"gopkg.in/yaml.v3":                   "scenarios/schema",
 	"github.com/shirou/gopsutil/v3":      "gpu",
 	"github.com/NVIDIA/go-nvml":          "gpu/nvidia",
-	"github.com/spf13/cobra":             "cmd/bench",
+	"github.com/spf13/cobra":             "cmd/bench internal/manual",
 	"github.com/rs/zerolog":              "harness/progress harness/screen harness/session",
 	"github.com/jedib0t/go-pretty/v6":    "report/table",
 	"github.com/aclements/go-moremath":   "metrics/compare",
 	"github.com/dlclark/regexp2/v2":      "dataset/tokenizer",
 	"github.com/parquet-go/parquet-go":   "dataset/table",
-	"gonum.org/v1/plot":                  "report/chart",
 	"charm.land/bubbletea/v2":            "report/live",
 	"charm.land/lipgloss/v2":             "report/live",
 	"github.com/VictoriaMetrics/metrics": "report/live/web",

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/benchrig/bench/internal/manual"
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 // newManCommand writes the manual pages of packages.
@@ -10,10 +14,11 @@ func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write manual pages to a folder", Hidden: true, Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			root := cmd.Root()
-			root.DisableAutoGenTag = true // the same commit makes the same pages
-			header := doc.GenManHeader{Section: "1", Source: "bench " + version, Manual: "User Commands"}
-			return doc.GenManTree(root, &header, given[0])
+			from := manual.Source{Name: "bench " + version, Date: time.Now()}
+			if s, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+				from.Date = time.Unix(s, 0).UTC() // the same commit makes the same pages
+			}
+			return manual.Write(cmd.Root(), from, given[0])
 		},
 	}
 }
