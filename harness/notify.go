@@ -66,7 +66,7 @@ func (n *notifications) causes() []string {
 // best are the variants by their best output rate, the fastest first. It is a look
 // at the numbers, not a comparison: the report makes that.
 func (n *notifications) best() []string {
-	rates := slices.SortedFunc(maps.Values(n.run.ledger.best), func(a, b rate) int {
+	rates := slices.SortedStableFunc(maps.Values(n.run.ledger.best), func(a, b rate) int {
 		return cmp.Or(cmp.Compare(b.tokens, a.tokens), cmp.Compare(a.variant, b.variant))
 	})
 	var lines []string

@@ -25,7 +25,7 @@ func differences(pairs []reading, f results.CompatFigures, g results.Generation)
 		all = append(all, results.Difference{Code: code, Count: n, Effect: effect(code, shifts[code])})
 	}
 
-	slices.SortFunc(all, byCount)
+	slices.SortStableFunc(all, byCount)
 	return append(all, peakDifferences(pairs, f)...)
 }
 

@@ -85,7 +85,7 @@ func classCounts(counts map[results.FailureClass]int) string { return printCount
 func sourceCounts(counts map[results.TokenCount]int) string { return printCounts(counts) }
 
 func printCounts[K cmp.Ordered](counts map[K]int) string {
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
+	keys := slices.SortedStableFunc(maps.Keys(counts), func(a, b K) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 	parts := make([]string, len(keys))

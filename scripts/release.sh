@@ -10,6 +10,7 @@ export SOURCE_DATE_EPOCH # in manual pages
 
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo 0)}
 version=${version#v}
+most=25000000 # bytes of a binary: docs/performance.md says what is in it
 rm -rf dist
 mkdir -p dist/share/man dist/share/completion
 
@@ -28,6 +29,8 @@ for arch in ${ARCHS:-amd64 arm64}; do
 	name=bench_${version}_linux_$arch
 	mkdir -p "dist/$name"
 	build $arch "dist/$name/bench"
+	size=$(stat -c %s "dist/$name/bench")
+	[ "$size" -le $most ] || { echo "bench for $arch has $size bytes: want at most $most (docs/performance.md)" >&2; exit 1; }
 	cp README.md CHANGELOG.md LICENSE "dist/$name"
 	cp -r dist/share "dist/$name/share"
 	tar -C dist --sort=name --owner=0 --group=0 --mtime='@0' -czf "dist/$name.tar.gz" "$name"

@@ -168,7 +168,7 @@ func (c *config) addTokens(list *addedList) error {
 		tokens = append(tokens, numbered{id, token})
 	}
 
-	slices.SortFunc(tokens, func(a, b numbered) int { return a.id - b.id })
+	slices.SortStableFunc(tokens, func(a, b numbered) int { return a.id - b.id })
 	for _, t := range tokens {
 		if err := list.take(t.token, t.id); err != nil {
 			return fmt.Errorf("added_tokens_decoder: %w", err)

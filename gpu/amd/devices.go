@@ -184,7 +184,7 @@ func amdCards(root string) []amdCard {
 		}
 	}
 
-	slices.SortFunc(cards, func(a, b amdCard) int { return cmp.Compare(a.pci, b.pci) })
+	slices.SortStableFunc(cards, func(a, b amdCard) int { return cmp.Compare(a.pci, b.pci) })
 	return cards
 }
 

@@ -35,7 +35,7 @@ func matchTool(listed []toolDevice, gpus []amdGPU) map[int]amdGPU {
 	}
 
 	if anonymous && len(listed) == len(gpus) {
-		inOrder := slices.SortedFunc(slices.Values(gpus), byAddress)
+		inOrder := slices.SortedStableFunc(slices.Values(gpus), byAddress)
 		for _, device := range listed {
 			if device.index < len(inOrder) {
 				matches[device.index] = inOrder[device.index]

@@ -45,7 +45,7 @@ func parseROCmCards(out []byte, notes *noteList) ([]rocmCard, error) {
 		return nil, errors.New("its JSON has no card")
 	}
 
-	slices.SortFunc(cards, func(a, b rocmCard) int { return a.index - b.index })
+	slices.SortStableFunc(cards, func(a, b rocmCard) int { return a.index - b.index })
 	return slices.CompactFunc(cards, func(a, b rocmCard) bool { return a.index == b.index }), nil
 }
 

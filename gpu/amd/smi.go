@@ -219,5 +219,5 @@ func (g amdGPU) reading(r results.GPUReading, at time.Time) device.Reading {
 }
 
 func sortReadings(readings []device.Reading) {
-	slices.SortFunc(readings, func(a, b device.Reading) int { return strings.Compare(a.Device, b.Device) })
+	slices.SortStableFunc(readings, func(a, b device.Reading) int { return strings.Compare(a.Device, b.Device) })
 }

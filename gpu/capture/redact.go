@@ -47,7 +47,7 @@ func newReplacer(files map[string][]byte) *replacer {
 		r.order = append(r.order, word)
 	}
 
-	slices.SortFunc(r.order, func(a, b string) int {
+	slices.SortStableFunc(r.order, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
 

@@ -63,7 +63,7 @@ func Files(plan *Plan, dir, path, own string) []results.FileIdentity {
 		out = append(out, id)
 	}
 
-	slices.SortFunc(out, func(a, b results.FileIdentity) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(out, func(a, b results.FileIdentity) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

@@ -98,7 +98,7 @@ func (b *Store) Runs() ([]Run, error) {
 		}
 	}
 
-	slices.SortFunc(runs, func(a, b Run) int {
+	slices.SortStableFunc(runs, func(a, b Run) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Dir, b.Dir))
 	})
 

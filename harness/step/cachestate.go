@@ -184,7 +184,7 @@ func sharedShare(prompts []load.Prompt) (share float64, known bool) {
 
 	// Sorted, each prompt stands beside one with which it shares most.
 	slices.Sort(texts)
-	slices.SortFunc(ids, slices.Compare)
+	slices.SortStableFunc(ids, slices.Compare)
 	shared, total := 0, 0
 	for i, text := range texts {
 		total += len(text)

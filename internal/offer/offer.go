@@ -32,7 +32,7 @@ func Runs(begun string) []string {
 		return nil
 	}
 
-	slices.SortFunc(found, func(a, b string) int { // their names begin with the time
+	slices.SortStableFunc(found, func(a, b string) int { // their names begin with the time
 		return cmp.Compare(filepath.Base(filepath.Dir(b)), filepath.Base(filepath.Dir(a)))
 	})
 

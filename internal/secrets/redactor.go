@@ -35,7 +35,7 @@ func NewRedactor(values []string) *Redactor {
 		sorted = append(sorted, form)
 	}
 	// The longest first: one value may be the beginning of another.
-	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 
 	pairs := make([]string, 0, 2*len(sorted))
 	for _, form := range sorted {

@@ -92,6 +92,6 @@ func (c Cleaner) sweepMemory(ctx context.Context, left *Leftover, sweep NodeSwee
 		}
 	}
 
-	slices.SortFunc(all, func(a, b results.VRAMProof) int { return strings.Compare(a.Device, b.Device) })
+	slices.SortStableFunc(all, func(a, b results.VRAMProof) int { return strings.Compare(a.Device, b.Device) })
 	return all, nil
 }

@@ -112,7 +112,7 @@ func (r *Remains) look(noted results.Process) error {
 		}
 	}
 
-	slices.SortFunc(r.strangers, func(a, b Stranger) int { return cmp.Compare(a.PID, b.PID) })
+	slices.SortStableFunc(r.strangers, func(a, b Stranger) int { return cmp.Compare(a.PID, b.PID) })
 	return nil
 }
 

@@ -61,8 +61,8 @@ func (t *tree) members() (live, dead []proc.Process, err error) {
 	}
 
 	byPID := func(a, b proc.Process) int { return cmp.Compare(a.PID, b.PID) }
-	slices.SortFunc(live, byPID)
-	slices.SortFunc(dead, byPID)
+	slices.SortStableFunc(live, byPID)
+	slices.SortStableFunc(dead, byPID)
 	return live, dead, nil
 }
 

@@ -22,7 +22,7 @@ func ParetoFront(points []ParetoPoint) []int {
 		}
 	}
 
-	slices.SortFunc(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(points[b].X, points[a].X), cmp.Compare(points[b].Y, points[a].Y), cmp.Compare(b, a))
 	})
 

@@ -88,7 +88,7 @@ func (s *search) tally() {
 		l.clear = l.clear && p.Clear
 	}
 
-	slices.SortFunc(s.loads, func(a, b level) int {
+	slices.SortStableFunc(s.loads, func(a, b level) int {
 		if a.load < b.load {
 			return -1
 		}

@@ -60,7 +60,7 @@ func (c *CurveSet) Devices() []DeviceCurves {
 			MemoryC: t.drawn(memoryC), Busy: t.drawn(busy), CoreHz: t.drawn(coreHz), PowerLimit: t.drawn(powerLimitW),
 		})
 	}
-	slices.SortFunc(out, func(a, b DeviceCurves) int { return cmp.Compare(a.Device, b.Device) })
+	slices.SortStableFunc(out, func(a, b DeviceCurves) int { return cmp.Compare(a.Device, b.Device) })
 	return out
 }
 

@@ -123,7 +123,7 @@ func ownTicks(a Axis, all []LineSeries) []float64 {
 		}
 	}
 
-	slices.SortFunc(at, cmp.Compare)
+	slices.SortStableFunc(at, cmp.Compare)
 	return at
 }
 

@@ -143,7 +143,7 @@ func percentilesOf(run *results.Run) []float64 {
 			}
 		}
 	}
-	slices.SortFunc(all, cmp.Compare[float64])
+	slices.SortStableFunc(all, cmp.Compare[float64])
 	return slices.Compact(all)
 }
 

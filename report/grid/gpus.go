@@ -48,7 +48,7 @@ func throttled(r *results.Result) bool {
 
 // ThrottleText lists reasons with their share of time, the largest first.
 func ThrottleText(shares map[string]float64) string {
-	reasons := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
+	reasons := slices.SortedStableFunc(maps.Keys(shares), func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))
 	})
 	var parts []string

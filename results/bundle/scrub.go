@@ -137,7 +137,7 @@ func (s *scrubber) line(line []byte, counts map[string]int) []byte {
 		return out
 	}
 	if s.sorted == nil {
-		s.sorted = slices.SortedFunc(maps.Keys(s.values), func(a, b string) int {
+		s.sorted = slices.SortedStableFunc(maps.Keys(s.values), func(a, b string) int {
 			if len(a) != len(b) {
 				return len(b) - len(a)
 			}

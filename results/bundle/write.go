@@ -221,7 +221,7 @@ func (p *packer) rewrite(name string, in io.Reader, out io.Writer) (counts map[s
 
 // finish writes the index.
 func (p *packer) finish() error {
-	slices.SortFunc(p.index.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(p.index.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Name, b.Name) })
 	text, err := json.MarshalIndent(p.index, "", "  ")
 	if err != nil {
 		return err

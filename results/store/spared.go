@@ -45,7 +45,7 @@ func nameSearched(r *results.Run) {
 		points = append(points, label)
 	}
 
-	slices.SortFunc(points, func(a, b string) int { return cmp.Compare(loads[a], loads[b]) })
+	slices.SortStableFunc(points, func(a, b string) int { return cmp.Compare(loads[a], loads[b]) })
 	for _, s := range r.Steps {
 		if !slices.Contains(points, s.Result.Step.Point) {
 			points = append(points, s.Result.Step.Point)
