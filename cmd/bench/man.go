@@ -5,8 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/benchrig/bench/internal/manual"
 	"github.com/spf13/cobra"
+
+	"github.com/benchrig/bench/internal/manual"
 )
 
 // newManCommand writes the manual pages of packages.
