@@ -91,8 +91,12 @@ var rules = map[string]rule{
 		never: pure,
 	},
 	"metrics/telemetry": {ours: []string{"metrics", "results"}, never: pure},
-	"internal/numtest":  {},
-	"internal/secrets":  {never: pure},
+	"metrics/tune": {
+		ours:  []string{"metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results"},
+		never: pure,
+	},
+	"internal/numtest": {},
+	"internal/secrets": {never: pure},
 	"metrics/versus": {ours: []string{
 		"launchers/engines", "internal/text", "metrics",
 		"metrics/catalog", "metrics/compare", "metrics/search", "results",
@@ -111,13 +115,13 @@ var rules = map[string]rule{
 	},
 	"report": {ours: []string{
 		"internal/text", "metrics/versus", "report/table", "results",
-		"metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results/store", "report/detail",
-		"report/differences", "report/export", "report/grid", "report/studies", "results/codes",
+		"metrics", "metrics/catalog", "metrics/compare", "metrics/search", "metrics/tune", "results/store",
+		"report/detail", "report/differences", "report/export", "report/grid", "report/studies", "results/codes",
 	}, never: noSystem},
 	"report/table":  {never: pure},
 	"report/markup": {ours: []string{"report", "report/table"}, never: pure},
 	"report/page": {ours: []string{
-		"internal/text", "report", "report/markup", "report/table", "report/chart",
+		"internal/text", "report", "report/detail", "report/markup", "report/table", "report/chart",
 		"metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/telemetry", "results",
 		"results/store", "internal/llamabench", "results/codes", "metrics/versus",
 	}, never: append([]string{"os"},
@@ -216,7 +220,8 @@ var rules = map[string]rule{
 			"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers",
 			"launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics",
 			"metrics/catalog",
-			"metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device",
+			"metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "metrics/tune", "gpu",
+			"gpu/device",
 			"launchers/ports", "harness/status", "harness/step", "harness/telemetry", "results/store", "harness/life",
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
@@ -412,8 +417,8 @@ var rules = map[string]rule{
 	}, never: noSystem},
 	"report/studies": {ours: []string{
 		"launchers/engines", "internal/text", "metrics",
-		"metrics/catalog", "metrics/compare", "metrics/search", "metrics/versus", "report/detail", "report/grid",
-		"report/table", "results",
+		"metrics/catalog", "metrics/compare", "metrics/search", "metrics/tune", "metrics/versus", "report/detail",
+		"report/grid", "report/table", "results",
 	}, never: pure},
 	"report/differences": {ours: []string{
 		"internal/text", "metrics", "metrics/catalog", "metrics/compare",

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
+	"github.com/benchrig/bench/metrics/tune"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -21,12 +23,14 @@ type decider struct {
 	ledger   *ledger
 
 	rounds map[int]*results.Failure // why rounds of repeats are not needed, as of so many decided steps
+	tuning map[int]tune.Round       // what rounds of a tuning measure, as of these steps
 	asOf   int
 }
 
 // figuresDecide reports whether figures of steps decide which later ones are needed.
 func figuresDecide(sc *scenarios.Scenario) bool {
-	return plan.RepeatsPolicy(sc) != nil || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil
+	return plan.RepeatsPolicy(sc) != nil || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil ||
+		plan.TunePolicy(sc) != nil
 }
 
 // decision is what is done with a planned step, now that it is its turn.
@@ -40,6 +44,9 @@ func (d *decider) decide(s plan.Step) decision {
 		return decision{load: d.pinnedLoad(s)}
 	}
 	if why := d.repeatedEnough(s); why != nil {
+		return decision{notNeeded: why}
+	}
+	if why := d.dropped(s); why != nil {
 		return decision{notNeeded: why}
 	}
 	if why := d.pruned(s); why != nil {
@@ -69,15 +76,44 @@ func (d *decider) repeatedEnough(s plan.Step) *results.Failure {
 		return nil
 	}
 
-	if d.rounds == nil || d.asOf != d.ledger.done {
-		d.rounds, d.asOf = map[int]*results.Failure{}, d.ledger.done
-	}
+	d.forget()
 	why, known := d.rounds[s.Repeat]
 	if !known {
 		why = narrowEnough(*policy, d.ledger.finished(func(o plan.Step) bool { return o.Repeat < s.Repeat }))
 		d.rounds[s.Repeat] = why
 	}
 	return why
+}
+
+// forget drops what was decided before the last steps were.
+func (d *decider) forget() {
+	if d.rounds == nil || d.asOf != d.ledger.done {
+		d.rounds, d.tuning, d.asOf = map[int]*results.Failure{}, map[int]tune.Round{}, d.ledger.done
+	}
+}
+
+// dropped says why a round of a tuning does not measure a step; nil: it does.
+func (d *decider) dropped(s plan.Step) *results.Failure {
+	policy := plan.TunePolicy(d.scenario)
+	if policy == nil {
+		return nil
+	}
+
+	d.forget()
+	round, known := d.tuning[s.Repeat]
+	if !known {
+		names := make([]string, len(d.scenario.Variants))
+		for i, v := range d.scenario.Variants {
+			names[i] = v.Name
+		}
+		round = tune.RoundOf(*policy, names, cmp.Or(d.scenario.Baseline, names[0]), s.Repeat,
+			d.ledger.finished(func(o plan.Step) bool { return o.Repeat < s.Repeat }))
+		d.tuning[s.Repeat] = round
+	}
+	if why := round.Without(s.Variant, s.Point); why != "" {
+		return results.Failf(results.FailNotNeeded, "%s", why)
+	}
+	return nil
 }
 
 // narrowEnough says why results need no further repeat; nil: they do.

@@ -105,6 +105,25 @@ func pruneScenario() *scenarios.Scenario {
 	return sc
 }
 
+// tuneScenario has four variants, and two load points of which the second misses
+// the target.
+func tuneScenario() *scenarios.Scenario {
+	sc := pruneScenario()
+	sc.Prune.When = nil
+	sc.Points = sc.Points[:2]
+	for _, name := range []string{"c", "d"} {
+		v := sc.Variants[0]
+		v.Name = name
+		sc.Variants = append(sc.Variants, v)
+	}
+	sc.Tune = scenarios.Tune{
+		Figure: "output_throughput", Keep: 0.5, Confirm: 2, Drawn: 4,
+		SLO: []scenarios.Condition{{Figure: "p99_ttft_ms", Op: "<=", Value: 25}},
+	}
+	sc.Repeats = len(sc.Tune.Sizes(4)) + 2
+	return sc
+}
+
 // spreads are the lengths of passes: two that differ by 8 % in the first two
 // rounds of a variant, then the same.
 func spreads(pass int) float64 {
@@ -195,7 +214,7 @@ func TestUntil(t *testing.T) {
 func TestResumeDecidesAlike(t *testing.T) {
 	for name, sc := range map[string]func() *scenarios.Scenario{
 		"search": searchScenario, "until": untilScenario,
-		"prune": pruneScenario,
+		"prune": pruneScenario, "tune": tuneScenario,
 	} {
 		t.Run(name, func(t *testing.T) {
 			ttft := func(c int) float64 { return 0.01 * float64(c) }
@@ -263,6 +282,7 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 		{"search", searchScenario(), 48, 8, "max-concurrency from 1 to 64, by the steps before"},
 		{"until", untilScenario(), 24, 8, "only while an interval is wider than 5 %"},
 		{"prune", pruneScenario(), 16, 4, "unless a lower point is overloaded"},
+		{"tune", tuneScenario(), 32, 8, "confirmation: for the best variant and the baseline, at one load point each"},
 		{"neither", testScenario(scenarios.Interleaved, scenarios.RestartVariant), 8, 8, ""},
 	} {
 		plan, err := plan.New(tt.sc, plan.Machine{Self: "/bench"})
@@ -276,5 +296,40 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 			t.Errorf("%s: %d steps, at least %d (%.0f of %.0f s), decided %q, want %d, %d, %q", tt.name, n,
 				plan.LeastSteps, plan.LeastS, plan.EstimateS, got.Decided, tt.steps, tt.least, tt.decided)
 		}
+	}
+}
+
+// TestTuneHalves runs a tuning whose third variant is the fastest: four variants,
+// then two, then it and the baseline at the load point that meets the target.
+func TestTuneHalves(t *testing.T) {
+	sc := tuneScenario()
+	d := &curveDriver{ttft: func(c int) float64 { return 0.01 * float64(c) }}
+	d.takes = func(pass int) float64 {
+		if pass == 5 || pass == 6 || pass > 8 { // c in the first round, and all after it
+			return 0.5
+		}
+		return 1
+	}
+	run, outcome := d.world().run(d.ctx(t), t, sc)
+
+	var got []string
+	for _, s := range run.Steps {
+		got = append(got, s.Result.Step.ID)
+	}
+	want := "a_c1_r1 a_c4_r1 b_c1_r1 b_c4_r1 c_c1_r1 c_c4_r1 d_c1_r1 d_c4_r1 a_c1_r2 a_c4_r2 c_c1_r2 c_c4_r2 " +
+		"a_c1_r3 c_c1_r3 a_c1_r4 c_c1_r4"
+	if strings.Join(got, " ") != want || outcome.Failed+outcome.NotRun > 0 {
+		t.Errorf("steps = %v, outcome %+v, want %s", got, outcome, want)
+	}
+	p, err := plan.New(sc, plan.Machine{Self: "/bench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps, starts := p.Most(); steps != len(got) || starts != 10 {
+		t.Errorf("the plan says at most %d steps in %d starts, want %d in 10", steps, starts, len(got))
+	}
+	const why = "b was dropped after round 1: output_throughput 64 at c1, place 3 of 4"
+	if msg := run.NotNeeded[0].Result.Failure.Message; msg != why {
+		t.Errorf("the first step that is not needed says %q, want %q", msg, why)
 	}
 }

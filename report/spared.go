@@ -16,11 +16,14 @@ import (
 )
 
 // differenceParts are what a run says of its variants beside the baseline: how
-// large noise is, the differences, or in their place what a search found, and
-// what was not needed to know it.
+// large noise is, the differences, or in their place what a search or a tuning
+// found, and what was not needed to know it.
 func differenceParts(run *results.Run) []table.Piece {
 	if run.Manifest.Search != nil {
 		return slices.Concat(studies.SearchParts(run), notNeededParts(run), differences.NodeParts(run))
+	}
+	if run.Manifest.Tune != nil {
+		return slices.Concat(studies.TuneParts(run), notNeededParts(run))
 	}
 	return slices.Concat(nullTestParts(run), differences.PairParts(run), notNeededParts(run))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
+	"github.com/benchrig/bench/metrics/tune"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/studies"
@@ -33,6 +34,9 @@ type Standing struct {
 func StandingOf(run *results.Run) Standing {
 	if run.Manifest.Search != nil {
 		return searchStanding(run)
+	}
+	if run.Manifest.Tune != nil {
+		return tuneStanding(run)
 	}
 
 	figure, ok := versus.StandingFigure(run)
@@ -358,4 +362,16 @@ func searchStanding(run *results.Run) Standing {
 	}
 
 	return s
+}
+
+// tuneStanding says which recipe a tuning found.
+func tuneStanding(run *results.Run) Standing {
+	o := tune.Of(run, versus.RuleOf(run.Manifest))
+	if o.Over == 0 {
+		return nothingStands(run)
+	}
+	return Standing{
+		Lines:   studies.TuneLines(run, o),
+		Decided: o.Confirmed != nil && o.Confirmed.Verdict == compare.Better,
+	}
 }

@@ -24,6 +24,7 @@ func namedTables() []namedTable {
 	return []namedTable{
 		{"differences", "every variant compared with the baseline: change, interval, verdict", differenceParts},
 		{"search", "limits that searches found, and each search step", studies.SearchParts},
+		{"tune", "the best variant of a tuning, its evidence and its command line", studies.TuneParts},
 		{"repeats", "one table per variant, one row per repeat", studies.RepeatParts},
 		{"concurrency", "model by concurrency", studies.ConcurrencyParts},
 		{"sizes", "concurrency, with the sizes of the models", studies.SizeParts},
@@ -115,7 +116,7 @@ func scenarioParts(run *results.Run) []table.Piece {
 		if err != nil {
 			drawn = []table.Piece{{Intro: []string{text.Clean(err.Error())}}}
 		}
-		if name != "differences" && name != "search" { // they stand in every report
+		if !slices.Contains([]string{"differences", "search", "tune"}, name) { // they stand in every report
 			parts = append(parts, drawn...)
 		}
 	}

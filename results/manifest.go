@@ -37,4 +37,5 @@ type Manifest struct {
 	Search   *SearchPolicy  `json:"search,omitempty"`    // null: the points are those of the scenario
 	Repeats  *RepeatsPolicy `json:"repeats,omitempty"`   // null: every repeat is run
 	Prune    *PrunePolicy   `json:"prune,omitempty"`     // null: every point is run
+	Tune     *TunePolicy    `json:"tune,omitempty"`      // null: every variant has all repeats
 }

@@ -73,3 +73,14 @@ func (p SearchPolicy) LoadOf(a Asked) float64 {
 	}
 	return 0
 }
+
+// TunePolicy says which variant a run looks for: the one with the best Figure of
+// those that meet every target. A repeat is a round: Sizes rounds of halving, then
+// Confirm rounds with the best variant beside the baseline.
+type TunePolicy struct {
+	Figure  string      `json:"figure"`  // as in Condition
+	Targets []Condition `json:"targets"` // empty: every variant that serves will do
+	Sizes   []int       `json:"sizes"`   // the most variants that each round of halving measures
+	Confirm int         `json:"confirm"` // rounds after them, which no choice has used
+	Drawn   int         `json:"drawn"`   // variants that the scenario has, of which Sizes[0] were drawn
+}

@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"math"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -40,6 +42,41 @@ const (
 // Prune skips the points above one that is overloaded.
 type Prune struct {
 	When []Condition // any of them; nil: every point is run
+}
+
+// Tune looks for the best variant by successive halving: a repeat is a round, and
+// each round measures the better part of the variants of the round before.
+type Tune struct {
+	Figure     string      // that is to be as good as it can be; "": nothing is tuned
+	SLO        []Condition // that the best variant meets
+	Keep       float64     // share of the variants that stay after a round
+	Confirm    int         // rounds with the best variant and the baseline, which no choice has used
+	Candidates int         // variants at most, drawn by Scenario.Seed; 0: all
+	Drawn      int         // variants of the file, of which those of the scenario were drawn
+}
+
+// Sizes are how many variants each round of halving measures, if none fails.
+func (t Tune) Sizes(variants int) []int {
+	var sizes []int
+	for n := variants; n > 1; n = max(1, min(n-1, int(math.Ceil(float64(n)*t.Keep)))) {
+		sizes = append(sizes, n)
+	}
+	return sizes
+}
+
+// Draw are Candidates of the variants in their order: the baseline, or the first,
+// and others by the seed.
+func (t Tune) Draw(variants []Variant, baseline string, seed uint64) []Variant {
+	kept := max(0, slices.IndexFunc(variants, func(v Variant) bool { return v.Name == baseline }))
+	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(variants)) //nolint:gosec // a reproducible choice, no secret
+	order = append([]int{kept}, slices.DeleteFunc(order, func(i int) bool { return i == kept })...)
+	chosen := slices.Sorted(slices.Values(order[:t.Candidates]))
+
+	drawn := make([]Variant, len(chosen))
+	for i, at := range chosen {
+		drawn[i] = variants[at]
+	}
+	return drawn
 }
 
 // Condition is what a figure of a step is held against.

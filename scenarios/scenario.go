@@ -35,6 +35,7 @@ type Scenario struct {
 	Until              Until
 	Search             Search
 	Prune              Prune
+	Tune               Tune
 	NullTest           bool // the last variant is the baseline once more
 	Order              Order
 	Seed               uint64 // of a shuffled order

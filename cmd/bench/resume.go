@@ -167,5 +167,6 @@ func nothingToDo(e env, folder *store.Folder, run *results.Run) error {
 	if err := printReport(e, folder.Dir(), reportOptions{}); err != nil {
 		return err
 	}
-	return exitOf(session.Outcome{Outcome: harness.NewResume(run, false).Kept()})
+	kept := session.Outcome{Outcome: harness.NewResume(run, false).Kept()}
+	return exitOf(kept.FailuresAsResults(run.Manifest.Tune != nil))
 }

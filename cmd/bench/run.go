@@ -171,7 +171,7 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 		fmt.Fprintf(e.Stderr, "bench: to continue: bench resume %s\n", folder.Dir())
 	}
 
-	return exitOf(outcome)
+	return exitOf(outcome.FailuresAsResults(s.Scenario.Tune.Figure != ""))
 }
 
 // unwritten gives an error of the record keeping its exit code: of a run whose

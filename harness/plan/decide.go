@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -23,6 +24,8 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			s := &life.Steps[k]
 			may := true
 			switch {
+			case sc.Tune.Figure != "" && s.Repeat > 1:
+				s.Decided = tuneNote(sc, s.Repeat)
 			case sc.Search.Metric != "":
 				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From,
 					sc.Search.To)
@@ -45,6 +48,7 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			p.LeastS += life.EstimateS
 		}
 	}
+	p.limitTuning(sc)
 }
 
 func undecided(metric scenarios.SearchMetric, a results.Asked) results.Asked {
@@ -112,4 +116,95 @@ func PrunePolicy(sc *scenarios.Scenario) *results.PrunePolicy {
 		return nil
 	}
 	return &results.PrunePolicy{When: conditions(sc.Prune.When)}
+}
+
+// TunePolicy is the variant that a scenario looks for; nil: none.
+func TunePolicy(sc *scenarios.Scenario) *results.TunePolicy {
+	t := sc.Tune
+	if t.Figure == "" {
+		return nil
+	}
+	return &results.TunePolicy{
+		Figure: t.Figure, Targets: conditions(t.SLO), Sizes: t.Sizes(len(sc.Variants)), Confirm: t.Confirm,
+		Drawn: t.Drawn,
+	}
+}
+
+// tuneNote says which variants a later round of a tuning measures.
+func tuneNote(sc *scenarios.Scenario, round int) string {
+	if sizes := sc.Tune.Sizes(len(sc.Variants)); round <= len(sizes) {
+		return fmt.Sprintf("round %d: for the best %d of %d variants", round, sizes[round-1], len(sc.Variants))
+	}
+	return "confirmation: for the best variant and the baseline, at one load point each"
+}
+
+// cost is what a variant takes of a round.
+type cost struct {
+	seconds       float64
+	steps, starts int
+}
+
+func (c *cost) add(o cost) {
+	c.seconds, c.steps, c.starts = c.seconds+o.seconds, c.steps+o.steps, c.starts+o.starts
+}
+
+// limitTuning works out the most that a tuning comes to: each round with the
+// variants, in a confirmation the load points, that take longest.
+func (p *Plan) limitTuning(sc *scenarios.Scenario) {
+	policy := TunePolicy(sc)
+	if policy == nil {
+		return
+	}
+
+	total := cost{}
+	for round := range sc.Repeats {
+		const confirming = 2
+		most, whole := confirming, round < len(policy.Sizes)
+		if whole {
+			most = policy.Sizes[round]
+		}
+		costs := p.costsOf(round+1, whole)
+		for _, c := range costs[:min(most, len(costs))] {
+			total.add(c)
+		}
+	}
+	p.EstimateS, p.MostSteps, p.MostStarts = total.seconds, total.steps, total.starts
+}
+
+// costsOf lists what each variant takes of a round, the longest first: whole, or
+// its longest step alone.
+func (p *Plan) costsOf(round int, whole bool) []cost {
+	of := map[string]*cost{}
+	for _, life := range p.Lives {
+		if life.Steps[0].Repeat != round {
+			continue
+		}
+		one := cost{seconds: life.EstimateS, starts: 1}
+		if life.SecondPass != nil {
+			one.starts++
+		}
+		longest := one
+		for _, s := range life.Steps {
+			one.add(cost{seconds: s.EstimateS, steps: 1})
+			longest.seconds = max(longest.seconds, life.EstimateS+s.EstimateS)
+		}
+		longest.steps = 1
+
+		c := of[life.Variant]
+		switch {
+		case c == nil && whole:
+			of[life.Variant] = &one
+		case whole:
+			c.add(one)
+		case c == nil || longest.seconds > c.seconds:
+			of[life.Variant] = &longest
+		}
+	}
+
+	var costs []cost
+	for _, c := range of {
+		costs = append(costs, *c)
+	}
+	slices.SortFunc(costs, func(a, b cost) int { return cmp.Compare(b.seconds, a.seconds) })
+	return costs
 }

@@ -47,14 +47,16 @@ type Plan struct {
 	Scenario  string        `json:"scenario"`
 	Method    string        `json:"method"`
 	Lives     []Life        `json:"lives"`            // in the order they will run
-	EstimateS float64       `json:"estimate_s"`       // if every step is needed
+	EstimateS float64       `json:"estimate_s"`       // if all is needed that can be
 	Assumes   string        `json:"assumes"`          // what the estimate rests on
 	Around    []PlannedHook `json:"around"`           // what is run beside the servers
 	Client    string        `json:"client,omitempty"` // where the load client runs; "": wherever bench does
 	Problems  []string      `json:"problems"`         // what would keep this machine from running it
 
-	LeastSteps int     `json:"least_steps"`      // those that are needed whatever comes out
-	LeastS     float64 `json:"least_estimate_s"` // of them
+	MostSteps  int     `json:"most_steps,omitempty"`  // that can be needed; 0: all
+	MostStarts int     `json:"most_starts,omitempty"` // of servers for them; 0: all
+	LeastSteps int     `json:"least_steps"`           // those that are needed whatever comes out
+	LeastS     float64 `json:"least_estimate_s"`      // of them
 
 	FrozenPrompts *Frozen `json:"-"` // prompts to send in place of new ones; nil: none
 }
@@ -258,6 +260,15 @@ func (p *Plan) Starts() int {
 		}
 	}
 	return n
+}
+
+// Most is the largest number of steps, and of server starts for them, that can be
+// needed.
+func (p *Plan) Most() (steps, starts int) {
+	if p.MostSteps > 0 {
+		return p.MostSteps, p.MostStarts
+	}
+	return len(p.Refs()), p.Starts()
 }
 
 // Refs lists the planned steps in order.

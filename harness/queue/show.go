@@ -80,6 +80,7 @@ func (e Entry) since() time.Time {
 func (e Entry) outlook() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+
 	if e.Result != "" {
 		add("%s", text.Clean(e.Result))
 	}

@@ -61,7 +61,7 @@ func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact fu
 	}
 
 	manifest.Search, manifest.Prune = plan.SearchPolicy(sc), plan.PrunePolicy(sc)
-	manifest.Repeats = plan.RepeatsPolicy(sc)
+	manifest.Repeats, manifest.Tune = plan.RepeatsPolicy(sc), plan.TunePolicy(sc)
 	if sc.NullTest {
 		manifest.NullTest = sc.Variants[len(sc.Variants)-1].Name
 	}

@@ -58,6 +58,15 @@ type Outcome struct {
 	Interrupted bool // by the user
 }
 
+// FailuresAsResults is the outcome of a tuning, where steps that fail are results
+// of their variants as long as others were measured.
+func (o Outcome) FailuresAsResults(tuning bool) Outcome {
+	if tuning && o.OK+o.Suspect > 0 {
+		o.Failed = 0
+	}
+	return o
+}
+
 // Measure carries out the plan in a folder that the caller has locked. The run
 // is in the machine's register until nothing of it is left. resume is nil for a
 // run that starts.

@@ -52,8 +52,10 @@ func Read(root string, allowed Set, limit float64) Topology {
 			t.Nodes[n] = set
 		}
 	}
+
 	raw, _ := os.ReadFile(filepath.Join(root, "proc/interrupts"))
 	t.Busy = busy(string(raw)).Both(allowed)
+
 	t.nodeOf = func(pci string) *int {
 		n, err := strconv.Atoi(text(root, "sys/bus/pci/devices", filepath.Base(pci), "numa_node"))
 		if err != nil || n < 0 {

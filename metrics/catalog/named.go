@@ -22,6 +22,9 @@ var timeName = sync.OnceValue(func() *regexp.Regexp {
 		`)_(s|ms)$`)
 })
 
+// findable lists the figures that have a name of their own.
+var findable = sync.OnceValue(func() []Figure { return All(Pass, Shares, Energy, Hardware, Heat, Cost) })
+
 // statistics are those of a sample apart from percentiles, in the order of
 // summary.csv.
 func statistics() []string { return []string{"n", "mean", "median", "std", "min", "max"} }
@@ -101,7 +104,7 @@ func Find(name string) (Figure, error) {
 		return all[at].Figure(parts[1], p), nil
 	}
 
-	all := All(Pass, Shares, Energy, Hardware, Heat, Cost)
+	all := findable()
 	if at := slices.IndexFunc(all, func(f Figure) bool { return f.Name == name || f.FileName() == name }); at >= 0 {
 		return all[at], nil
 	}

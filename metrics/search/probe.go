@@ -62,7 +62,7 @@ func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
 			return p
 		}
 		p.Values[i] = value
-		worst = max(worst, badness(t, *value))
+		worst = max(worst, Badness(t, *value))
 		if !holds {
 			missed = append(missed, fmt.Sprintf("%s %s", t.Figure, shortNumber(*value)))
 		}
@@ -101,8 +101,8 @@ func underLoad(c results.FailureClass) bool {
 	}
 }
 
-// badness is 1 at the target, above 1 where it is missed.
-func badness(t results.Condition, value float64) float64 {
+// Badness is 1 at the target, above 1 where it is missed.
+func Badness(t results.Condition, value float64) float64 {
 	ratio := func(a, b float64) float64 {
 		if a == b {
 			return 1

@@ -11,11 +11,12 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/results"
 )
 
-// detail is all that the page shows of one step.
-type detail struct {
+// stepDetail is all that the page shows of one step.
+type stepDetail struct {
 	Link, Name, About string
 	Verdict, Class    string
 	Simulated         bool
@@ -28,7 +29,7 @@ type detail struct {
 	Tests             []report.Fact // of llama-bench
 	Charts            []*figure
 	Startup           []serverStart
-	Commands          []command
+	Commands          []detail.Command
 	Hooks             []report.Fact
 	Log               string // its last lines
 	LogName           string
@@ -52,9 +53,9 @@ type serverStart struct {
 	Phases []report.Fact // as its log tells
 }
 
-func detailsOf(run *results.Run, p *passes, links map[string]string) ([]*detail, error) {
+func detailsOf(run *results.Run, p *passes, links map[string]string) ([]*stepDetail, error) {
 	logs := newLogs(run, p.logLines)
-	all := make([]*detail, len(run.Steps))
+	all := make([]*stepDetail, len(run.Steps))
 	for i := range run.Steps {
 		d, err := detailOf(run, &run.Steps[i], p, logs)
 		if err != nil {
@@ -66,14 +67,14 @@ func detailsOf(run *results.Run, p *passes, links map[string]string) ([]*detail,
 	return all, nil
 }
 
-func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail, error) {
+func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*stepDetail, error) {
 	r := s.Result
 	class := verdictClass(s)
-	d := &detail{
+	d := &stepDetail{
 		Name: text.Clean(r.Step.ID), Verdict: class, Class: strings.ReplaceAll(class, " ", "-"), Simulated: r.Simulated,
 		About: fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", text.Clean(r.Step.Variant),
 			text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
-		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: commandsOf(r),
+		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: detail.CommandsOf(r),
 		Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
 	}
 

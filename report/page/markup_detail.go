@@ -5,6 +5,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/markup"
 )
 
@@ -17,10 +18,10 @@ func (v *view) details() g.Node {
 	return markup.Section("details", "Details of each step",
 		h.P(h.Class("needs-script"), hidden, button("open-all", "Open all"), g.Text(" "),
 			button("close-all", "Close all")),
-		markup.Lines(g.Map(v.Details, (*detail).html)...))
+		markup.Lines(g.Map(v.Details, (*stepDetail).html)...))
 }
 
-func (d *detail) html() g.Node {
+func (d *stepDetail) html() g.Node {
 	summary := h.Summary(markup.Badge(d.Class, d.Verdict), g.Text(" "), h.B(g.Text(d.Name)),
 		g.If(d.Simulated, markup.Spaced("sim", "simulated")), g.Text(" "), h.Span(h.Class("small"), g.Text(d.Headline)))
 	return h.Details(h.Class("step"), h.ID(d.Link), markup.Lines(summary,
@@ -28,7 +29,7 @@ func (d *detail) html() g.Node {
 }
 
 // outcome is what came of the step.
-func (d *detail) outcome() g.Node {
+func (d *stepDetail) outcome() g.Node {
 	return markup.Lines(
 		h.P(g.Text(d.About+" · "), h.A(h.Href("#steps"), g.Text("to the table"))),
 		markup.Paragraph("loud", markup.If(d.Failure != "", "Failure: ")+d.Failure),
@@ -50,9 +51,9 @@ func warningsOf(all []report.Fact) g.Node {
 }
 
 // server says how the step's servers were started.
-func (d *detail) server() g.Node {
+func (d *stepDetail) server() g.Node {
 	starts := g.Map(d.Startup, startOf)
-	commands := g.Map(d.Commands, func(c command) g.Node {
+	commands := g.Map(d.Commands, func(c detail.Command) g.Node {
 		title := h.H3(g.Text("Command: " + c.Title))
 		return g.Group{title, markup.Lines(markup.Copied(c.Text), markup.Paragraph("small", c.Note))}
 	})
@@ -76,7 +77,7 @@ func startOf(s serverStart) g.Node {
 }
 
 // asked is the load, with what is long folded.
-func (d *detail) asked() g.Node {
+func (d *stepDetail) asked() g.Node {
 	var body, log, text g.Node
 	if d.Body != "" {
 		body = markup.Folded("One request body", markup.Copied(d.Body))

@@ -74,7 +74,7 @@ func (v *view) stepLinks(ids []string) g.Node {
 }
 
 // latencyTable is the table of a step's latencies; nil without any.
-func (d *detail) latencyTable() g.Node {
+func (d *stepDetail) latencyTable() g.Node {
 	if len(d.Latencies) == 0 {
 		return nil
 	}

@@ -41,7 +41,7 @@ type view struct {
 	Columns []table.Column
 	Rows    []stepRow
 	Choices choices
-	Details []*detail
+	Details []*stepDetail
 	Left    []string // what is left out, in words
 }
 

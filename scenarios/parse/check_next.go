@@ -68,6 +68,7 @@ func (p *parser) checkNext(root *schema.Node, s *scenarios.Scenario) {
 	p.checkUntil(root.Get("repeats"), s)
 	p.checkSearch(root.Get("search"), s)
 	p.checkPrune(root.Get("prune"), s)
+	p.checkTune(root.Get("tune"), s)
 }
 
 func (p *parser) checkUntil(n *schema.Node, s *scenarios.Scenario) {

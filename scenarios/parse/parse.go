@@ -121,7 +121,8 @@ func allBlocks() []*schema.BlockInfo {
 		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
 		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), keys.Simulate().
 			Info(), keys.Slurm().Info(), clientBlock().Info(),
-		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), keys.Price().Info(),
+		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), tuneBlock().Info(),
+		keys.Price().Info(),
 	}
 }
 
@@ -154,6 +155,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	p.names.ReadVars(root)
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
+	p.drawCandidates(root, s)
 	p.addNullTest(root, s)
 	p.checkPrice(root.Get("price"), s)
 	p.readPoints(root, s)

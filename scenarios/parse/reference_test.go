@@ -124,6 +124,7 @@ func sections() []schema.Section {
 		{Title: "repeats", Info: untilBlock().Info()},
 		{Title: "search", Info: searchBlock().Info()},
 		{Title: "prune", Info: pruneBlock().Info()},
+		{Title: "tune", Info: tuneBlock().Info()},
 		{Title: "llama-bench", Info: llamaBenchBlock().Info()},
 		{Title: "simulate", Info: keys.Simulate().Info()},
 		{Title: "price", Info: keys.Price().Info()},

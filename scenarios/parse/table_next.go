@@ -31,6 +31,7 @@ func nextFields() []schema.Field[scenarios.Scenario] {
 			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 				schema.Decode(r, pruneBlock(), n, &s.Prune)
 			}),
+		tuneField(),
 	}
 }
 
@@ -115,7 +116,8 @@ func searchBlock() schema.Block[scenarios.Search] {
 			schema.FreeKey("slo", "Targets by figure, as named in summary.csv; times may also be in ms. For "+
 				"throughputs and shares the value is a minimum, for other figures a maximum. success_share and "+
 				"goodput_share are shares of all requests that were scheduled.",
-				schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)), readSLO).Must(),
+				schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)),
+				func(r *schema.Reader, n *schema.Node, s *scenarios.Search) { s.SLO = readSLO(r, n) }).Must(),
 			schema.WholeKey("steps", "Most steps per variant and repeat.",
 				schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
 			schema.FreeKey("tolerance", "Relative distance between the highest load that met the targets and the "+
@@ -133,11 +135,12 @@ func searchBlock() schema.Block[scenarios.Search] {
 	}
 }
 
-func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
+// readSLO reads targets by figure.
+func readSLO(r *schema.Reader, n *schema.Node) (targets []scenarios.Condition) {
 	if n.Kind != schema.Mapping || len(n.Pairs) == 0 {
 		r.Wrong(n, schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()),
 			schema.Simple(schema.PercentShape))))
-		return
+		return nil
 	}
 
 	for _, p := range n.Pairs {
@@ -152,9 +155,10 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 		v, ok := readTarget(r, p.Value)
 		r.Path = r.Path[:len(r.Path)-1]
 		if c.Value = v; ok && checkShare(r, c, p.Value.Pos) {
-			s.SLO = append(s.SLO, c)
+			targets = append(targets, c)
 		}
 	}
+	return targets
 }
 
 func pruneBlock() schema.Block[scenarios.Prune] {

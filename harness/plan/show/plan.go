@@ -29,9 +29,9 @@ func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 		programs = "run of llama-bench"
 	}
 
-	fmt.Fprintf(w, "%s: %s%s in %s, %sabout %s%s\n",
-		sc.Name, upTo(p), text.Count(len(p.Refs()), "step"), starts(p.Starts(),
-			programs), upTo(p), clock(p.EstimateS), atLeast(p))
+	steps, launches := p.Most()
+	fmt.Fprintf(w, "%s: %s%s in %s, %sabout %s%s\n", sc.Name, upTo(p), text.Count(steps, "step"),
+		starts(launches, programs), upTo(p), clock(p.EstimateS), atLeast(p))
 	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
 	if o.Full {
 		fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())

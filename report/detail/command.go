@@ -1,4 +1,4 @@
-package page
+package detail
 
 import (
 	"fmt"
@@ -11,33 +11,33 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// command is how a server was started, fit for a shell.
-type command struct {
+// Command is how a server was started, fit for a shell.
+type Command struct {
 	Title string
 	Text  string
 	Note  string // "": none
 }
 
-// commandsOf are those of a step's servers, one for each that differs.
-func commandsOf(r *results.Result) []command {
+// CommandsOf are those of a step's servers, one for each that differs.
+func CommandsOf(r *results.Result) []Command {
 	servers := r.Servers
 	if r.SQZB != nil {
 		servers = append(slices.Clone(servers), r.SQZB.OneTokenServer...)
 	}
 
-	var all []command
+	var all []Command
 	for i, s := range servers {
 		if len(s.Argv) == 0 {
 			continue
 		}
-		c := command{Title: fmt.Sprintf("Server %d", s.Replica), Text: shellCommand(s)}
+		c := Command{Title: fmt.Sprintf("Server %d", s.Replica), Text: shellCommand(s)}
 		if i >= len(r.Servers) {
 			c.Title += " of the second pass"
 		}
 		if strings.Contains(c.Text, "***") {
 			c.Note = "Secrets are not stored: replace *** with your own."
 		}
-		if !slices.ContainsFunc(all, func(other command) bool { return other.Text == c.Text }) {
+		if !slices.ContainsFunc(all, func(other Command) bool { return other.Text == c.Text }) {
 			all = append(all, c)
 		}
 	}
