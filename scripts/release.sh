@@ -42,7 +42,7 @@ for arch in ${ARCHS:-amd64 arm64}; do
 	install -D -m 644 dist/share/completion/bench.bash "$root/usr/share/bash-completion/completions/bench"
 	install -D -m 644 dist/share/completion/bench.zsh "$root/usr/share/zsh/vendor-completions/_bench"
 	install -D -m 644 dist/share/completion/bench.fish "$root/usr/share/fish/vendor_completions.d/bench.fish"
-	install -D -m 644 scripts/package/bench-watch.service "$root/usr/lib/systemd/user/bench-watch.service"
+	install -D -m 644 -t "$root/usr/lib/systemd/user" scripts/package/*.service
 	install -D -m 644 LICENSE "$root/usr/share/doc/bench/copyright"
 	mkdir -p "$root/DEBIAN"
 	# a Debian version begins with a digit

@@ -17,6 +17,14 @@ touch "$root/var/lib/dpkg/status"
 dpkg --root="$root" --install "$package" >/dev/null
 gzip -dc "$root/usr/share/man/man1/bench-run.1.gz" | grep -q 'Run a scenario'
 
+# systemd says on stderr what it does not understand of a unit, and accepts it.
+for unit in bench-watch bench-queue; do
+	sed "s|/usr/bin/bench|$root&|" "$root/usr/lib/systemd/user/$unit.service" >"$root/tmp/$unit.service"
+	command -v systemd-analyze >/dev/null || continue
+	said=$(XDG_RUNTIME_DIR=$root/tmp systemd-analyze verify --user --man=no "$root/tmp/$unit.service" 2>&1)
+	[ -z "$said" ] || { echo "$said"; exit 1; }
+done
+
 # A mount namespace of its own: its /proc and /dev go with it.
 unshare --mount --fork bash -c '
 	set -euo pipefail
