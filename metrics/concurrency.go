@@ -40,7 +40,8 @@ func edgesOf(all []Observation) []edge {
 
 // maxOutputTokensPerS is the fullest of the whole seconds counted from the
 // first send of a successful request. Each token chunk counts for the tokens
-// that chunks of its answer carry on average; null without any.
+// that chunks of its answer carry on average, at least one as with vLLM; null without
+// any, and where the length of an answer is unknown.
 func maxOutputTokensPerS(good []Observation) *float64 {
 	start := math.Inf(1)
 	for _, o := range good {
@@ -55,10 +56,13 @@ func maxOutputTokensPerS(good []Observation) *float64 {
 		if o.SentS == nil {
 			continue
 		}
-		weight := o.ChunkWeight()
+		weight, known := o.ChunkWeight()
+		if !known {
+			return nil
+		}
 		for _, at := range o.TokenS {
 			second := int(at - start)
-			seconds[second] += weight
+			seconds[second] += max(weight, 1)
 			peak = max(peak, seconds[second])
 		}
 	}

@@ -50,11 +50,26 @@ func TestSeries(t *testing.T) {
 	got := summarize(t, "sent=0 t0.5 t1.5 out=4\nsent=0 t2.9 t2.95 out=2\nsent=0 t9 fail=truncated", Params{}).Series
 	want := &results.Series{
 		Requests: []int{0, 1, 1}, OutputTokens: []float64{2, 2, 2}, PeakRequests: 1,
-		PeakOutputTokens: 2,
+		PeakOutputTokens: new(2.0),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
+
+	// tokens of an answer of unknown length are unknown; more chunks than tokens are shares of them
+	got = summarize(t, "sent=0 t0.5 t1.5 out=4\nsent=0 t0.2 t0.4", Params{}).Series
+	want = &results.Series{Requests: []int{1, 1}, PeakRequests: 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("series with an unknown length (-want +got):\n%s", diff)
+	}
+	got = summarize(t, "sent=0 t0.1 t0.2 t1.3 t1.4 out=2", Params{}).Series
+	want = &results.Series{
+		Requests: []int{0, 1}, OutputTokens: []float64{1, 1}, PeakRequests: 1, PeakOutputTokens: new(1.0),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("series of more chunks than tokens (-want +got):\n%s", diff)
+	}
+
 	if got := summarize(t, "sent=0 fail=connect", Params{}).Series; got != nil {
 		t.Errorf("series of nothing = %+v, want null", got)
 	}

@@ -157,10 +157,11 @@ func (o Observation) HiddenTokens() int {
 	return max(min(empty, *o.OutputTokens-len(o.TokenS)), 0)
 }
 
-// ChunkWeight is how many tokens one token chunk stands for, at least 1.
-func (o Observation) ChunkWeight() float64 {
-	if o.OutputTokens == nil || *o.OutputTokens <= len(o.TokenS) || len(o.TokenS) == 0 {
-		return 1
+// ChunkWeight is how many tokens one token chunk stands for; false where the
+// length of the answer is unknown.
+func (o Observation) ChunkWeight() (tokens float64, known bool) {
+	if o.OutputTokens == nil || len(o.TokenS) == 0 {
+		return 0, false
 	}
-	return float64(*o.OutputTokens) / float64(len(o.TokenS))
+	return float64(*o.OutputTokens) / float64(len(o.TokenS)), true
 }

@@ -11,11 +11,13 @@ import (
 const longestSeries = 86_400
 
 // seriesOf counts in whole seconds from the start of the pass; null where no
-// request succeeded.
+// request succeeded. The tokens are null where the length of an answer is unknown.
 func seriesOf(good []Observation) *results.Series {
 	s := &results.Series{}
+	allKnown := true
 	for _, o := range good {
-		weight := o.ChunkWeight()
+		weight, known := o.ChunkWeight()
+		allKnown = allKnown && known
 		for i, at := range o.TokenS {
 			second := int(max(at, 0))
 			if second >= longestSeries {
@@ -36,10 +38,16 @@ func seriesOf(good []Observation) *results.Series {
 		return nil
 	}
 
+	s.PeakRequests = slices.Max(s.Requests)
+	if !allKnown {
+		s.OutputTokens = nil
+		return s
+	}
+
 	for i, tokens := range s.OutputTokens {
 		s.OutputTokens[i] = math.Round(tokens*1e6) / 1e6 // sums of shares of answers
 	}
+	s.PeakOutputTokens = new(slices.Max(s.OutputTokens))
 
-	s.PeakRequests, s.PeakOutputTokens = slices.Max(s.Requests), slices.Max(s.OutputTokens)
 	return s
 }

@@ -24,12 +24,13 @@ func steadyState(all []Observation, p Params) *results.SteadyState {
 
 	s := &results.SteadyState{FromS: from, ToS: to}
 	var ttft, tpot, icl, e2el []float64
-	ended, tokens := 0, 0.0
+	ended, tokens, allKnown := 0, 0.0, true
 	for _, o := range all {
 		if !o.OK() || o.SentS == nil {
 			continue
 		}
-		weight := o.ChunkWeight()
+		weight, known := o.ChunkWeight()
+		allKnown = allKnown && known
 		for _, at := range o.TokenS {
 			if at >= from && at < to {
 				tokens += weight
@@ -49,7 +50,11 @@ func steadyState(all []Observation, p Params) *results.SteadyState {
 		return nil
 	}
 
-	s.RequestThroughput, s.OutputThroughput = float64(ended)/(to-from), tokens/(to-from)
+	s.RequestThroughput = float64(ended) / (to - from)
+	if allKnown {
+		s.OutputThroughput = new(tokens / (to - from))
+	}
+
 	percentiles := p.percentiles()
 	s.TTFT, s.TPOT = Describe(ttft, percentiles), Describe(tpot, percentiles)
 	s.ICL, s.E2EL = Describe(icl, percentiles), Describe(e2el, percentiles)

@@ -138,9 +138,9 @@ func TestReadingsGolden(t *testing.T) {
 		r.Figures.Lengths = &results.OutputLengths{N: 2000, AskedMean: 64, ReceivedMean: 32, Share: 0.5, EarlyEOS: 0.25}
 		r.Figures.Steady = &results.SteadyState{
 			FromS: 0.5, ToS: 10, N: 1900, RequestThroughput: 4,
-			OutputThroughput: 128, TTFT: dist(1900, 0.02), TPOT: dist(1900, 0.01), E2EL: dist(1900, 0.3),
+			OutputThroughput: new(128.0), TTFT: dist(1900, 0.02), TPOT: dist(1900, 0.01), E2EL: dist(1900, 0.3),
 		}
-		r.Figures.Series = &results.Series{PeakRequests: 6, PeakOutputTokens: 180}
+		r.Figures.Series = &results.Series{PeakRequests: 6, PeakOutputTokens: new(180.0)}
 		r.Figures.Prompts = []results.PromptBucket{{
 			From: 64, To: 127, N: 12, TTFT: dist(12, 0.02),
 			TPOT: dist(12, 0.01),

@@ -13,9 +13,9 @@ type OutputLengths struct {
 // Series counts whole seconds of the pass, the first from its start.
 type Series struct {
 	Requests         []int     `json:"requests"`      // successful requests that got their last token in it
-	OutputTokens     []float64 `json:"output_tokens"` // tokens of successful requests that arrived in it
+	OutputTokens     []float64 `json:"output_tokens"` // tokens that arrived in it; null: the length of one is unknown
 	PeakRequests     int       `json:"peak_requests"`
-	PeakOutputTokens float64   `json:"peak_output_tokens"`
+	PeakOutputTokens *float64  `json:"peak_output_tokens"`
 }
 
 // PromptBucket are the latencies of requests whose prompts have From to To
@@ -36,11 +36,12 @@ type SteadyState struct {
 	ToS               float64 `json:"to_s"`
 	N                 int     `json:"n"`
 	RequestThroughput float64 `json:"request_throughput"` // requests that ended in it / its length
-	OutputThroughput  float64 `json:"output_throughput"`  // tokens that arrived in it / its length
-	TTFT              Dist    `json:"ttft_s"`
-	TPOT              Dist    `json:"tpot_s"`
-	ICL               Dist    `json:"icl_s"`
-	E2EL              Dist    `json:"e2el_s"`
+	// tokens that arrived in it / its length; null: the length of an answer is unknown
+	OutputThroughput *float64 `json:"output_throughput"`
+	TTFT             Dist     `json:"ttft_s"`
+	TPOT             Dist     `json:"tpot_s"`
+	ICL              Dist     `json:"icl_s"`
+	E2EL             Dist     `json:"e2el_s"`
 }
 
 // Answers is a check of the answers' texts for sense, by their hashes and,

@@ -119,7 +119,7 @@ type Figures struct {
 	BurstGaps *float64 `json:"burst_gaps_share"`
 	// null: no answer with an asked and a known length
 	Lengths        *OutputLengths       `json:"output_lengths"`
-	Series         *Series              `json:"per_second"`       // null: nothing was sent
+	Series         *Series              `json:"per_second"`       // null: no request succeeded
 	Prompts        []PromptBucket       `json:"by_prompt_length"` // null: prompts of one class of lengths
 	Steady         *SteadyState         `json:"steady_state"`     // null: the pass has none
 	Answers        *Answers             `json:"answers"`          // null: no answer

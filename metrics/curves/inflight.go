@@ -48,7 +48,10 @@ func (f *InFlight) add(o *metrics.Observation) {
 		return
 	}
 
-	weight := o.ChunkWeight()
+	weight, known := o.ChunkWeight()
+	if !known {
+		weight = 1 // at least
+	}
 	for _, at := range o.TokenS {
 		f.change(f.tokens, max(f.moment(at), from), to, weight)
 	}

@@ -223,7 +223,11 @@ func WorkOf(f *results.Figures) work {
 func steadyWork(f *results.Figures) work {
 	s := f.Steady
 	length := s.ToS - s.FromS
-	return work{Output: new(s.OutputThroughput * length), Requests: new(s.RequestThroughput * length)}
+	w := work{Requests: new(s.RequestThroughput * length)}
+	if s.OutputThroughput != nil {
+		w.Output = new(*s.OutputThroughput * length)
+	}
+	return w
 }
 
 func efficiencyOf(joules *float64, w work) *results.Efficiency {

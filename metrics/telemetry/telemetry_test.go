@@ -429,7 +429,7 @@ func TestEfficiencyAndSteadyState(t *testing.T) {
 	d[0].IdleW = new(140.0)
 	figures := &results.Figures{
 		Completed: 20, TotalInputTokens: new(int64(3000)), TotalOutputTokens: new(int64(2000)),
-		Steady: &results.SteadyState{FromS: 2, ToS: 6, OutputThroughput: 250, RequestThroughput: 2},
+		Steady: &results.SteadyState{FromS: 2, ToS: 6, OutputThroughput: new(250.0), RequestThroughput: 2},
 	}
 	got := measured(samples, Watched{Devices: d, ToS: 10, Figures: figures})
 	closeTo(t, "above idle", got.Sum.Pass.AboveIdleJ, 3600, 1e-12)

@@ -24,15 +24,15 @@ func printMore(p *table.Printer, f *results.Figures) {
 	}
 
 	if s := f.Steady; s != nil {
-		add("steady state from %.2f s to %.2f s (n %d): %.2f req/s, %.1f output tok/s, median TTFT %s ms, TPOT %s ms, "+
+		add("steady state from %.2f s to %.2f s (n %d): %.2f req/s, %s output tok/s, median TTFT %s ms, TPOT %s ms, "+
 			"E2EL %s ms",
-			s.FromS, s.ToS, s.N, s.RequestThroughput, s.OutputThroughput, formatMS(s.TTFT.Median),
-			formatMS(s.TPOT.Median), formatMS(s.E2EL.Median))
+			s.FromS, s.ToS, s.N, s.RequestThroughput, text.Number(s.OutputThroughput, 1, 1),
+			formatMS(s.TTFT.Median), formatMS(s.TPOT.Median), formatMS(s.E2EL.Median))
 	}
 
 	if s := f.Series; s != nil {
-		add("busiest second: %s answered, %.0f output tokens", text.Count(s.PeakRequests, "request"),
-			s.PeakOutputTokens)
+		add("busiest second: %s answered, %s output tokens", text.Count(s.PeakRequests, "request"),
+			text.Number(s.PeakOutputTokens, 1, 0))
 	}
 
 	for _, b := range f.Prompts {
