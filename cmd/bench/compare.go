@@ -30,15 +30,15 @@ the baseline has it. --fail-if-uncertain also fails if the limit may be exceeded
 but the figures cannot tell.`
 
 type compareOptions struct {
-	baseline   string
-	format     string
-	strict     bool
-	failIf     []string
-	uncertain  bool
-	figures    []string
-	prices     []string
-	difference string
-	match      []string
+	baseline  string
+	format    string
+	strict    bool
+	failIf    []string
+	uncertain bool
+	figures   []string
+	prices    []string
+	margin    share
+	match     []string
 }
 
 func newCompareCommand(e env) *cobra.Command {
@@ -77,13 +77,13 @@ func newCompareCommand(e env) *cobra.Command {
 		"`A=B`: compare the baseline's variant A with B of the other runs; repeatable")
 	complete(cmd, "match", offer.Match)
 	addPriceFlag(cmd, &o.prices)
-	f.StringVar(&o.difference, "smallest-difference", "",
+	f.Var(&o.margin, "smallest-difference",
 		"smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")
 	return cmd
 }
 
 func compareRuns(e env, paths []string, o compareOptions) error {
-	conditions, margin, err := o.parse()
+	conditions, err := o.parse()
 	if err != nil {
 		return usageError(err)
 	}
@@ -123,7 +123,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 
 	comparison, err := versus.Compare(sides, versus.CompareOptions{
 		Baseline: o.baseline, Figures: figures,
-		Margin: margin, Match: matches,
+		Margin: float64(o.margin), Match: matches,
 	})
 	if err != nil {
 		return usageError(err)
@@ -153,41 +153,41 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	return nil
 }
 
-func (o compareOptions) parse() ([]versus.Condition, float64, error) {
+func (o compareOptions) parse() ([]versus.Condition, error) {
 	switch o.format {
 	case "table", "markdown", "json", "benchstat":
 	default:
-		return nil, 0, fmt.Errorf("--format %q: want table, markdown, json or benchstat", o.format)
+		return nil, fmt.Errorf("--format %q: want table, markdown, json or benchstat", o.format)
 	}
 
 	var conditions []versus.Condition
 	for _, text := range o.failIf {
 		c, err := versus.ParseCondition(text)
 		if err != nil {
-			return nil, 0, fmt.Errorf("--fail-if: %w", err)
+			return nil, fmt.Errorf("--fail-if: %w", err)
 		}
 		conditions = append(conditions, c)
 	}
 
 	switch {
 	case o.uncertain && conditions == nil:
-		return nil, 0, errors.New("--fail-if-uncertain: give a condition with --fail-if")
+		return nil, errors.New("--fail-if-uncertain: give a condition with --fail-if")
 	case conditions != nil && o.format == "benchstat":
-		return nil, 0, errors.New("--fail-if: --format benchstat leaves the verdicts to benchstat; use another format")
+		return nil, errors.New("--fail-if: --format benchstat leaves the verdicts to benchstat; use another format")
 	}
 
-	margin, err := percentOf("--smallest-difference", o.difference)
-	return conditions, margin, err
+	return conditions, nil
 }
 
-// percentOf reads the percentage of a flag as a share; 0 where it is not given.
-func percentOf(flag, given string) (float64, error) {
-	if given == "" {
-		return 0, nil
-	}
-	share, err := text.ParsePercent(given)
-	if err != nil {
-		return 0, fmt.Errorf("%s %w", flag, err)
-	}
-	return share, nil
+// share is a flag that takes a percentage; 0: not given.
+type share float64
+
+func (s *share) Set(given string) error {
+	v, err := text.ParsePercent(given)
+	*s = share(v)
+	return err
 }
+
+func (s *share) String() string { return "" } // no flag has a default
+
+func (s *share) Type() string { return "percent" }

@@ -29,7 +29,8 @@ are taken.`
 
 type historyOptions struct {
 	figures, variants, points []string
-	format, difference        string
+	format                    string
+	margin                    share
 }
 
 func newHistoryCommand(e env) *cobra.Command {
@@ -51,7 +52,7 @@ func newHistoryCommand(e env) *cobra.Command {
 	f.StringSliceVar(&o.variants, "variants", nil, "variants to follow (default: all)")
 	f.StringSliceVar(&o.points, "points", nil, "load points to follow (default: all)")
 	f.StringVar(&o.format, "format", "table", strings.Join(historyreport.Formats, ", "))
-	f.StringVar(&o.difference, "smallest-difference", "", "smallest relative change of interest (default: 3%)")
+	f.Var(&o.margin, "smallest-difference", "smallest relative change of interest (default: 3%)")
 	completeValues(cmd, "format", historyreport.Formats...)
 	completeValues(cmd, "figures", catalog.ConditionNames()...)
 	return cmd
@@ -62,12 +63,8 @@ func showHistory(e env, folders []string, o historyOptions) error {
 		return usageError(fmt.Errorf("--format %q: want one of %s", o.format,
 			strings.Join(historyreport.Formats, ", ")))
 	}
-	margin, err := percentOf("--smallest-difference", o.difference)
-	if err != nil {
-		return usageError(err)
-	}
 	rule := compare.DefaultRule()
-	rule.Margin = cmp.Or(margin, rule.Margin)
+	rule.Margin = cmp.Or(float64(o.margin), rule.Margin)
 	paths, err := store.Runs(folders)
 	if err != nil {
 		return err

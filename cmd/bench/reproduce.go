@@ -42,10 +42,9 @@ type reproduceOptions struct {
 	reproduce.Options
 	lockWait
 	format, run             string
-	difference, spread      string
+	margin, spread          share
 	checkOnly, allowMissing bool
 	uncertain               bool
-	margin, deviation       float64 // of difference and spread
 }
 
 func newReproduceCommand(e env) *cobra.Command {
@@ -73,9 +72,9 @@ func newReproduceCommand(e env) *cobra.Command {
 		"exists here, else the current one)")
 	f.StringVar(&o.run, "run", "", "compare this `run` and run nothing")
 	f.StringVar(&o.format, "format", "table", "table, markdown or json")
-	f.StringVar(&o.difference, "smallest-difference", "",
+	f.Var(&o.margin, "smallest-difference",
 		"relative difference that does not matter, such as 2% (default: that of the original scenario)")
-	f.StringVar(&o.spread, "spread", "", "relative standard deviation of server speed per start, such as 1%, if "+
+	f.Var(&o.spread, "spread", "relative standard deviation of server speed per start, such as 1%, if "+
 		"neither side has repeats")
 	completeValues(cmd, "format", "table", "markdown", "json")
 	completeSets(cmd)
@@ -88,14 +87,6 @@ func newReproduceCommand(e env) *cobra.Command {
 }
 
 func (o *reproduceOptions) parse() error {
-	var err error
-	if o.margin, err = percentOf("--smallest-difference", o.difference); err != nil {
-		return err
-	}
-	if o.deviation, err = percentOf("--spread", o.spread); err != nil {
-		return err
-	}
-
 	switch o.format {
 	case "table", "markdown", "json":
 	default:
@@ -214,7 +205,7 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 
 func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*versus.Reproduction, error) {
 	return versus.Reproduce(from.Run, here, versus.ReproduceOptions{
-		Margin: o.margin, Spread: o.deviation,
+		Margin: float64(o.margin), Spread: float64(o.spread),
 		Steps: o.Steps,
 	})
 }

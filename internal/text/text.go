@@ -46,12 +46,13 @@ func Percent(share *float64) string {
 	return strconv.FormatFloat(*share*100, 'f', 0, 64) + " %"
 }
 
-// ParsePercent reads a percentage above 0, as "2%" or "2 %", as a share.
+// ParsePercent reads a percentage above 0 and below 100, as "2%" or "2 %", as a
+// share.
 func ParsePercent(s string) (share float64, err error) {
 	digits, found := strings.CutSuffix(strings.TrimSpace(s), "%")
 	percent, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if !found || err != nil || !(percent > 0) || percent > 1e9 {
-		return 0, fmt.Errorf("%q: want a percentage above 0, such as 2%%", s)
+	if !found || err != nil || !(percent > 0 && percent < 100) {
+		return 0, fmt.Errorf("%q: want a percentage above 0 and below 100, such as 2%%", s)
 	}
 	return percent / 100, nil
 }

@@ -40,7 +40,9 @@ func TestParsePercent(t *testing.T) {
 	}{
 		{"2%", 0.02, true},
 		{"0.5 %", 0.005, true},
-		{" 150 % ", 1.5, true},
+		{" 99.5 % ", 0.995, true},
+		{"100%", 0, false},
+		{"200%", 0, false},
 		{"", 0, false},
 		{"2", 0, false},
 		{"0%", 0, false},
