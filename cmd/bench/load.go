@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/harness/direct"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
 )
@@ -109,7 +110,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 			fmt.Fprintf(e.Stderr, "failed: %v\n", result.Failure)
 		}
 		if refused := result.Figures.Failures[results.FailAuth]; refused > 0 {
-			fmt.Fprintf(e.Stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused,
+			fmt.Fprintf(e.Stderr, "401 or 403 for %s: the key is taken from %s\n", text.Count(refused, "request"),
 				direct.RequestKey(f))
 		}
 		return codeError{code: exitStepsFailed}

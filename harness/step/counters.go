@@ -16,15 +16,20 @@ const (
 	settlePause = 200 * time.Millisecond
 )
 
-// counters reads the counters of every server; nil for one that has none. A router
-// of no known engine may pass that question on, too: the counters would be those of
-// whichever part answers.
+// passesOn reports whether a server is a router of no known engine before others: what
+// it answers to a question for metrics may be those of any of them.
+func passesOn(servers []Server, s Server) bool {
+	hasParts := slices.ContainsFunc(servers, func(s Server) bool { return s.Info().Inner })
+	kind, _ := engines.Lookup(s.Info().Launcher)
+
+	return hasParts && !s.Info().Inner && kind.WholeArgv
+}
+
+// counters reads the counters of every server; nil for one that has none of its own.
 func counters(ctx context.Context, servers []Server) []map[string]float64 {
 	out := make([]map[string]float64, len(servers))
-	hasParts := slices.ContainsFunc(servers, func(s Server) bool { return s.Info().Inner })
 	for i, s := range servers {
-		kind, _ := engines.Lookup(s.Info().Launcher)
-		if hasParts && !s.Info().Inner && kind.WholeArgv {
+		if passesOn(servers, s) {
 			continue
 		}
 		if values, err := s.Counters(ctx); err == nil {

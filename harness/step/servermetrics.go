@@ -56,7 +56,7 @@ func NewServerMetrics(servers []Server, dir string) *serverMetrics {
 // Begin starts to look. It costs the pass no time.
 func (m *serverMetrics) Begin(ctx context.Context, zero time.Time) {
 	for i, s := range m.servers {
-		if read := s.Abilities().Metrics; read != nil {
+		if read := s.Abilities().Metrics; read != nil && !passesOn(m.servers, s) {
 			m.watching.Go(func() { m.watch(ctx, i, read, zero) })
 		}
 	}

@@ -129,3 +129,36 @@ func TestServerMetricsOfInterruptedPass(t *testing.T) {
 		}
 	})
 }
+
+// frontServer is a router that passes questions for metrics on.
+type frontServer struct{ tellingServer }
+
+func (*frontServer) Info() results.Server { return results.Server{Launcher: "command"} }
+
+func (s *frontServer) Abilities() Abilities { return Abilities{Metrics: s.metrics} }
+
+// partServer is one of the servers behind it.
+type partServer struct{ tellingServer }
+
+func (*partServer) Info() results.Server { return results.Server{Launcher: "llamacpp", Inner: true, Replica: 1} }
+
+func (s *partServer) Abilities() Abilities { return Abilities{Metrics: s.metrics} }
+
+// The metrics of one server behind a proxy and then of another look like a server that
+// was restarted: a proxy is not asked.
+func TestMetricsOfAProxyAreNotItsOwn(t *testing.T) {
+	told := []map[string]float64{{engines.OutputTokensTotal: 10}}
+	proxy, part := &frontServer{tellingServer{told: told}}, &partServer{tellingServer{told: told}}
+	synctest.Test(t, func(t *testing.T) {
+		m := NewServerMetrics([]Server{part, proxy}, t.TempDir())
+		m.Begin(t.Context(), time.Now())
+		time.Sleep(2 * metricsPeriod)
+		var result results.Result
+		if err := m.End(&result); err != nil {
+			t.Error(err)
+		}
+	})
+	if part.looks == 0 || proxy.looks > 0 {
+		t.Errorf("the part was asked %d times, the proxy %d times; want the part alone", part.looks, proxy.looks)
+	}
+}

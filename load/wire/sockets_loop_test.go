@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"sync/atomic"
@@ -20,9 +21,22 @@ type stepFunc func() bool
 func (f stepFunc) step() bool { return f() }
 
 // TestSocketsDoNotAllocate: an event that comes alone costs no allocation from
-// the socket to the decoded body.
+// the socket to the decoded body. What else runs in the process allocates now and
+// then, so the best of several rounds counts.
 func TestSocketsDoNotAllocate(t *testing.T) {
 	loadtest.OnSockets(t)
+	const rounds, most = 10, 0.02 // allocations per event
+	least := math.Inf(1)
+	for round := 0; round < rounds && least > most; round++ {
+		least = min(least, allocationsPerEvent(t))
+	}
+	if least > most {
+		t.Errorf("%.3f allocations per event, want next to none", least)
+	}
+}
+
+func allocationsPerEvent(t *testing.T) float64 {
+	t.Helper()
 	c, server := loopedConn(t)
 	piece, buf := []byte(loadtest.Event(loadtest.Token)), make([]byte, 4096)
 	var events atomic.Int64
@@ -60,9 +74,8 @@ func TestSocketsDoNotAllocate(t *testing.T) {
 		}
 	}))
 	c.finished()
-	if got := after.Mallocs - before.Mallocs; got > most/50 {
-		t.Errorf("%d allocations for %d events, want next to none", got, most-warm)
-	}
+
+	return float64(after.Mallocs-before.Mallocs) / (most - warm)
 }
 
 // loopedConn is a connection within a loop, whose answer is chunked, and its
