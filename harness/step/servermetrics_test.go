@@ -140,7 +140,9 @@ func (s *frontServer) Abilities() Abilities { return Abilities{Metrics: s.metric
 // partServer is one of the servers behind it.
 type partServer struct{ tellingServer }
 
-func (*partServer) Info() results.Server { return results.Server{Launcher: "llamacpp", Inner: true, Replica: 1} }
+func (*partServer) Info() results.Server {
+	return results.Server{Launcher: "llamacpp", Inner: true, Replica: 1}
+}
 
 func (s *partServer) Abilities() Abilities { return Abilities{Metrics: s.metrics} }
 
