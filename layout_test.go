@@ -48,7 +48,7 @@ var rules = map[string]rule{
 		never: append([]string{"os"},
 			noSystem...),
 	},
-	"scenarios/parse/keys": {ours: []string{"launchers/container", "scenarios", "scenarios/schema"}, never: noSystem},
+	"scenarios/parse/keys": {ours: []string{"launchers/container", "load/spec", "scenarios", "scenarios/schema"}, never: noSystem},
 	"scenarios/parse": {ours: []string{
 		"scenarios/parse/keys", "internal/cpus",
 		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
@@ -86,6 +86,7 @@ var rules = map[string]rule{
 	"metrics/catalog": {ours: []string{"metrics", "metrics/telemetry", "results"}, never: pure},
 	"metrics/compare": {ours: []string{"metrics", "metrics/catalog", "results"}, never: pure},
 	"metrics/curves":  {ours: []string{"metrics", "results"}, never: pure},
+	"metrics/early":   {ours: []string{"load/spec", "metrics", "results"}, never: pure},
 	"metrics/search": {
 		ours:  []string{"metrics", "metrics/catalog", "metrics/compare", "results"},
 		never: pure,
@@ -253,7 +254,8 @@ var rules = map[string]rule{
 		ours: []string{
 			"launchers/endpoint", "internal/awake", "load/spec", "scenarios",
 			"harness/plan", "harness/status", "dataset", "dataset/tokenizer", "launchers", "launchers/engines",
-			"launchers/recipe", "internal/text", "load", "results", "metrics", "metrics/telemetry", "results/store",
+			"launchers/recipe", "internal/text", "load", "results", "metrics", "metrics/early",
+			"metrics/telemetry", "results/store",
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},

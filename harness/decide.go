@@ -197,6 +197,9 @@ func lost(policy results.PrunePolicy, r *results.Result) (why string, known bool
 		}
 		return "", false
 	}
+	if r.Overloaded() {
+		return "the server did not keep up with the request rate", true
+	}
 	for _, c := range policy.When {
 		if value, holds := catalog.Holds(c, r); holds {
 			return fmt.Sprintf("%s is %s, %s %g", c.Figure, strconv.FormatFloat(*value, 'g', 4, 64), c.Op,

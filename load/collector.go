@@ -15,6 +15,9 @@ type collector struct {
 	count func(ctx context.Context, text string) (int, error) // nil: never asked
 	abort context.CancelCauseFunc                             // ends the pass
 
+	enough      func(*results.Record) bool // see Options; nil: never
+	stopSending context.CancelFunc
+
 	model    string     // that the requests ask for
 	limit    int        // of failures; 0: none
 	answered bool       // a request succeeded
@@ -67,6 +70,9 @@ func (c *collector) note(f *finished) {
 	}
 	if c.tooMany() {
 		c.abort(errTooManyFailures)
+	}
+	if c.enough != nil && c.enough(r) {
+		c.stopSending()
 	}
 	if r.SentS != nil && !f.held {
 		c.late = append(c.late, *r.SentS-r.IntendedS)

@@ -47,6 +47,10 @@ type Options struct {
 	// do not know of each other's failures and go on. A pass whose first answers
 	// refuse every request (see Refuses) ends in any case.
 	MaxFailures int
+	// Enough gets the record of each request that has ended, one at a time and before the
+	// record is emitted. Once it returns true, nothing more is sent, and requests in
+	// flight run to their ends. Nil: never. Load agents do not call it.
+	Enough func(*results.Record) bool
 	// Repeat takes the prompts round and round: as many as Arrivals has times,
 	// or without Arrivals until Duration ends. Records are numbered on.
 	Repeat          bool

@@ -65,10 +65,7 @@ func (p *pass) over(at time.Duration) bool { return p.opts.Duration > 0 && at >=
 
 // drive sends every request at its time, those of the wave first, and hands
 // each to out when it has ended. It returns when none is in flight any more.
-func (p *pass) drive(ctx context.Context, wave []*sending, out chan<- finished) {
-	sendCtx, stop := p.sendSpan(ctx)
-	defer stop()
-
+func (p *pass) drive(ctx, sendCtx context.Context, wave []*sending, out chan<- finished) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 
@@ -150,10 +147,10 @@ func sendWave(ctx context.Context, wave []*sending) (sent int) {
 // errDrain ends what is in flight for too long after the duration.
 var errDrain = errors.New("not finished within the drain limit after the run's duration")
 
-// sendSpan bounds the sending by the duration.
-func (p *pass) sendSpan(ctx context.Context) (sendCtx context.Context, stop func()) {
+// sendSpan bounds the sending by the duration, and by the call of stop.
+func (p *pass) sendSpan(ctx context.Context) (sendCtx context.Context, stop context.CancelFunc) {
 	if p.opts.Duration <= 0 {
-		return ctx, func() {}
+		return context.WithCancel(ctx)
 	}
 	return context.WithDeadline(ctx, p.clock.Start.Add(p.opts.Duration))
 }

@@ -101,8 +101,12 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	}
 	defer p.limitDrain(abort)()
 
+	sendCtx, stopSending := p.sendSpan(passCtx)
+	defer stopSending()
+
 	c = &collector{
 		emit: emit, count: p.opts.CountTokens, model: p.opts.Target.Model, limit: p.opts.MaxFailures, abort: abort,
+		enough: p.opts.Enough, stopSending: stopSending,
 	}
 	out := make(chan finished, 256)
 	var collecting, reporting sync.WaitGroup
@@ -115,7 +119,7 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	}
 
 	p.clock.SleepUntil(passCtx, 0)
-	p.drive(passCtx, staged, out)
+	p.drive(passCtx, sendCtx, staged, out)
 	close(out)
 	collecting.Wait()
 	stopReport()

@@ -99,3 +99,53 @@ func Ascending(x []float64) []float64 {
 	slices.Sort(sorted)
 	return sorted
 }
+
+// The following functions bound percentiles by order statistics: whatever the
+// distribution, the number of independent samples below its percentile p is
+// binomial. A percentile is given from 0 to 100, a confidence from 0 to 1.
+
+// MostBeyond is the largest number of n samples, taken from the top, that can be
+// left out so that the largest of the others is still, with the confidence given,
+// at least the distribution's percentile p. It is -1 where even the maximum of n
+// samples may be lower. This is the estimate of MLPerf's early stopping.
+func MostBeyond(n int, p, confidence float64) int {
+	return lastBelow(n, 1-p/100, 1-confidence)
+}
+
+// LeastSamples is the smallest n for which MostBeyond is not -1: 299 for p99 at
+// 95 %. It is 0 for p 0 and 100, which are the extremes and claim nothing.
+func LeastSamples(p, confidence float64) int {
+	if p <= 0 || p >= 100 {
+		return 0
+	}
+	return int(math.Ceil(math.Log(1-confidence) / math.Log(p/100)))
+}
+
+// PercentileInterval has the indices of the order statistics, from 0, between
+// which the percentile p of the distribution lies with at least the confidence
+// given. ok is false where n samples are too few for that.
+func PercentileInterval(n int, p, confidence float64) (low, high int, ok bool) {
+	alpha := (1 - confidence) / 2
+	below := lastBelow(n, p/100, alpha) // so few samples lie below p at most in alpha of all cases
+	beyond := lastBelow(n, 1-p/100, alpha)
+	return below, n - 1 - beyond, below >= 0 && beyond >= 0
+}
+
+// lastBelow is the largest k for which at most k successes of n, each with
+// probability p, are no more likely than alpha; -1 if there is none.
+func lastBelow(n int, p, alpha float64) int {
+	if p <= 0 || p >= 1 {
+		return -1
+	}
+
+	logP, logQ := math.Log(p), math.Log1p(-p)
+	logTerm := float64(n) * logQ // of exactly k successes
+	total := 0.0
+	for k := range n {
+		if total += math.Exp(logTerm); total > alpha {
+			return k - 1
+		}
+		logTerm += math.Log(float64(n-k)/float64(k+1)) + logP - logQ
+	}
+	return n - 1
+}

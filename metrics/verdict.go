@@ -15,7 +15,11 @@ import (
 // succeeded, 0 to 1. The failure is null unless the verdict is Failed.
 func Verdict(e Evidence, warnings []results.Warning, minSuccess float64) (results.Verdict, *results.Failure) {
 	f := e.Figures
-	if f.Completed == 0 || float64(f.Completed) < minSuccess*float64(f.Asked) {
+	needed := f.Asked
+	if e.Early != nil { // what was not needed is no failure
+		needed -= f.Unsent
+	}
+	if f.Completed == 0 || float64(f.Completed) < minSuccess*float64(needed) {
 		return results.Failed, requestsFailure(f, minSuccess)
 	}
 	for _, w := range warnings {
@@ -52,7 +56,7 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 // for a percentile, several tokens a chunk, a warm cache.
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
-	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput,
+	case results.WarnFailures, results.WarnInterrupted, results.WarnOverloaded, results.WarnLongOutput,
 		results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
 		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused, results.WarnReplaced:
 		return true

@@ -15,6 +15,8 @@ type Evidence struct {
 	Asked   results.Asked
 	Client  *results.ClientReport // null: unknown
 	Cache   *results.CacheState   // null: unknown
+	Early   *results.EarlyEnd     // null: the pass did not end early
+	Margins []results.MarginFound // asked for and not all reached
 }
 
 // Thresholds of the doubts.
@@ -46,7 +48,7 @@ const (
 func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
-		warnInterrupted, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
+		warnInterrupted, warnEarlyEnd, warnMargins, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
 		warnCached, warnClientLate, warnClientLimit, warnClientBusy, warnClientStarved, warnClientPlace, warnAgentClock,
 		warnRate,
 		warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,
@@ -68,7 +70,7 @@ func warnInterrupted(e Evidence) *results.Warning {
 	if e.Client != nil {
 		why = e.Client.Interrupted
 	}
-	if why == "" && e.Figures.Unsent == 0 {
+	if why == "" && (e.Figures.Unsent == 0 || e.Early != nil) {
 		return nil
 	}
 	if why == "" {

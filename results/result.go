@@ -221,6 +221,8 @@ type Result struct {
 	Warnings  []Warning `json:"warnings"`
 	Earlier   []Failure `json:"earlier_failures"` // of attempts before this one
 
+	Early *EarlyEnd `json:"early_end,omitempty"` // null: the pass went on to its end, or failed
+
 	Asked    Asked            `json:"asked"`
 	Servers  []Server         `json:"servers"`
 	Figures  *Figures         `json:"figures"` // null: nothing was measured

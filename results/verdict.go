@@ -174,6 +174,9 @@ const (
 	WarnInputMismatch  WarningCode = "input-length"     // the server counted other prompt lengths than asked
 	WarnPrefixCache    WarningCode = "prefix-cache"     // part of the prompts came from a warm cache
 	WarnInterrupted    WarningCode = "interrupted"      // the pass ended before all requests were sent
+	WarnEndedEarly     WarningCode = "ended-early"      // nothing more was sent: percentiles were known well enough
+	WarnOverloaded     WarningCode = "overloaded"       // nothing more was sent: the server did not keep up
+	WarnMargin         WarningCode = "margin-missed"    // percentiles are not known as well as asked
 	WarnRetried        WarningCode = "retried"          // an earlier attempt of this step failed
 	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed

@@ -32,7 +32,7 @@ import (
 // Prepare makes the job that the flags describe: the server's model, the
 // prompts, the send times.
 func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job, *results.Result, error) {
-	job := step.Job{KeepText: f.SaveDetailed}
+	job := step.Job{KeepText: f.SaveDetailed, MinSuccess: f.EarlyEnd.MinSuccess}
 	if err := judging(f, &job); err != nil {
 		return job, nil, usage.Mark(err)
 	}

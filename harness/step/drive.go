@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/metrics/early"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -66,6 +67,7 @@ type Pass struct {
 	outer    []map[string]float64 // of those to which requests go
 	Failure  *results.Failure     // why it ended early; nil: it did not
 	Began    bool                 // observers were told
+	early    *early.Watch         // nil: the pass may not end early
 	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed of itself
 }
 
@@ -154,6 +156,10 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 	opts := j.Options
 	opts.MaxFailures = j.maxFailures()
 	opts.KeepText = j.KeepText || j.CountText != nil
+	if opts.Early.Active() {
+		out.early = early.New(opts.Early, opts.Arrivals)
+		opts.Enough = out.early.Ended
+	}
 	opts.Started = func(zero time.Time) {
 		out.Began = true
 		for _, o := range j.Watch {
@@ -188,6 +194,9 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 // more; 0: not known, or all may.
 func (j Job) maxFailures() int {
 	n := j.asked()
+	if n == 0 && len(j.Options.Arrivals) > 0 && !j.converses() { // a duration at a rate
+		n = len(j.Options.Arrivals)
+	}
 	needed := int(math.Ceil(j.MinSuccess * float64(n)))
 	if needed == 0 || n == 0 {
 		return 0

@@ -2,9 +2,11 @@ package step
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
@@ -28,6 +30,9 @@ func (j Job) Complete(result *results.Result, p Pass) {
 	if p.client != nil {
 		result.Cache = j.cacheState(result.Asked, p)
 		evidence.Cache = result.Cache
+		if p.early != nil {
+			result.Early, evidence.Early, evidence.Margins = p.early.Decision(), p.early.Decision(), p.early.Missed()
+		}
 		evidence.Figures = j.figures(result, p)
 		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
 		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.outer)...)
@@ -64,7 +69,7 @@ func WarnOrigin(result *results.Result) {
 
 func (j Job) figures(result *results.Result, p Pass) results.Figures {
 	params := metrics.Params{
-		DurationS: p.client.DurationS, Asked: j.asked(), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
+		DurationS: p.client.DurationS, Asked: j.planned(p), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
 		API: result.Asked.API, UsageAsked: result.Asked.UsageAsked(), MaxConcurrency: result.Asked.MaxConcurrency,
 		Temperature: result.Asked.Temperature,
 	}
@@ -87,6 +92,20 @@ func (j Job) asked() int {
 		n += 1 + len(p.Turns)
 	}
 	return n
+}
+
+// planned is asked; of a pass at a rate that ended early, the requests that the
+// rate would have made of its duration.
+func (j Job) planned(p Pass) int {
+	if p.early != nil && p.early.Decision() != nil && !j.converses() {
+		return max(j.asked(), len(j.Options.Arrivals))
+	}
+	return j.asked()
+}
+
+// converses reports whether a prompt is followed by further turns.
+func (j Job) converses() bool {
+	return slices.ContainsFunc(j.Prompts, func(p load.Prompt) bool { return len(p.Turns) > 0 })
 }
 
 func goals(asked map[string]time.Duration) metrics.Goals {

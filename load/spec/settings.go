@@ -33,6 +33,8 @@ type Settings struct {
 	ReuseConnections bool `json:"reuse_connections"`
 	// keep the answers' text, reasoning and content as they came, in the records
 	KeepText bool `json:"keep_text"`
+	// when the answer is known before the last request; carried out where records become figures
+	Early Early `json:"early,omitzero"`
 }
 
 // Sampling are the parameters by which a server chooses tokens. What is nil is

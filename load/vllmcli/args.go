@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,7 @@ func withHint(fs *pflag.FlagSet, err error) error {
 
 // severalValues tells flags after which several values may stand.
 func severalValues(name string) bool {
-	return name == "header" || name == "metadata" || name == "goodput" || name == "lora-modules"
+	return slices.Contains([]string{"header", "metadata", "goodput", "until", "lora-modules"}, name)
 }
 
 // spread writes args as the flag package wants them: full names with dashes,

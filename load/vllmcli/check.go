@@ -51,6 +51,9 @@ func (f *Flags) check() error {
 	if _, _, err := f.API(); err != nil {
 		return err
 	}
+	if err := f.checkEarly(); err != nil {
+		return err
+	}
 	if err := f.checkTrace(); err != nil {
 		return err
 	}

@@ -26,9 +26,14 @@ func (f *Flags) Options() (load.Options, error) {
 		return load.Options{}, err
 	}
 
+	early, err := f.Early()
+	if err != nil {
+		return load.Options{}, err
+	}
+
 	return load.Options{
 		Settings: spec.Settings{
-			Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(),
+			Early: early, Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(),
 			Sampling: f.sampling(), Body: body,
 			Transport: f.Transport, KeepText: f.SaveDetailed, MaxTokensField: f.Request.LimitField,
 		},

@@ -36,6 +36,8 @@ type Flags struct {
 	Transport      string
 	Duration       time.Duration // 0: until all prompts are answered
 
+	EarlyEnd EarlyFlags
+
 	Agents        []string // hosts that send the load; none: this process does
 	AgentCommands []string // command lines that start agents
 	AgentBench    string   // the program on those hosts
@@ -120,6 +122,7 @@ func (f *Flags) addTraffic(fs *pflag.FlagSet) {
 		"stop sending after this time; prompts are repeated until then (not in vLLM)")
 	fs.StringVar(&f.Transport, "transport", "",
 		"transport: sockets or net/http (not in vLLM; default: sockets where they can be)")
+	f.EarlyEnd.addFlags(fs)
 }
 
 func (f *Flags) addAgents(fs *pflag.FlagSet) {

@@ -52,6 +52,14 @@ func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
 		return p
 	}
 
+	if r.Overloaded() { // the queue grew to the end: what it would have come to is not known
+		p.Outcome, p.Why, p.Clear = ProbeMissed, "the server did not keep up with the request rate", true
+		for i, t := range policy.Targets {
+			p.Values[i], _ = catalog.Holds(t, r)
+		}
+		return p
+	}
+
 	worst := 0.0
 	var missed []string
 	p.Outcome = ProbeMet

@@ -124,7 +124,12 @@ func printLoad(p *table.Printer, a results.Asked) {
 		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
 	}
 
-	p.Wrapped("  ", text.Clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
+	parts = append(parts, rate)
+	if a.Settings != nil && a.Settings.Early.Active() {
+		parts = append(parts, a.Settings.Early.String())
+	}
+
+	p.Wrapped("  ", text.Clean(a.Endpoint)+": "+text.Clean(strings.Join(parts, ", ")))
 }
 
 func printServers(p *table.Printer, servers []results.Server) {

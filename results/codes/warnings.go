@@ -17,6 +17,22 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"The pass ended before all requests were sent.",
 			"The figures cover the beginning of the load only.",
 			"Run bench resume, which repeats the step."),
+		warning(results.WarnEndedEarly, Informs,
+			"The pass ended before all requests were sent, because every percentile under load.early.until was known "+
+				"well enough.",
+			"The figures cover fewer requests than num-prompts: the first ones sent, not the fastest ones.",
+			"Nothing. For a longer measurement, request a smaller margin."),
+		warning(results.WarnOverloaded, Disqualifies,
+			"The pass ended before all requests were sent, because the server did not keep up with the request rate: "+
+				"the number of unanswered requests grew steadily.",
+			"In an overloaded server latencies grow with the length of the pass, so they describe the pass more than "+
+				"the server. A search counts the load as missed, and prune: as overloaded.",
+			"Lower the rate. output_throughput shows what the server can do. To measure to the end, set "+
+				"load.early.overload: false."),
+		warning(results.WarnMargin, Limits,
+			"The load ended before a percentile under load.early.until was known well enough.",
+			"The next run may give a value that differs by more than the margin.",
+			"Send more requests (num-prompts, duration), or request a larger margin or a lower percentile."),
 		warning(results.WarnFailures, Disqualifies,
 			"Some requests failed.",
 			"Failed requests free capacity for the others, so latencies look better than they are.",

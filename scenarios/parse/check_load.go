@@ -33,6 +33,9 @@ func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[stri
 	if l.Duration == 0 {
 		delete(defaults, "timeouts.drain")
 	}
+	if !n.Has("early") {
+		delete(defaults, "early.overload")
+	}
 	if l.Dataset.Turns <= 1 {
 		delete(defaults, "think-time")
 	}
@@ -48,6 +51,7 @@ func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[stri
 
 	p.checkDataset(n, data, l, s)
 	p.checkPacing(n, l)
+	p.checkEarly(n, l, s)
 	p.checkCompat(n, l)
 }
 
@@ -167,5 +171,32 @@ func (p *parser) noteHeaders(l *scenarios.Load) {
 			p.names.NoteSecret(v.Value)
 			p.names.NoteSecret(strings.TrimPrefix(v.Value, "Bearer "))
 		}
+	}
+}
+
+// checkEarly: a pass that ends early by its own records has one client, which
+// sends single requests.
+func (p *parser) checkEarly(n *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
+	early := n.Get("early")
+	if early == nil || early.Kind != schema.Mapping || !l.Early.Active() {
+		return
+	}
+
+	if l.Compat != "" {
+		p.errs.Add(n.KeyAt("early"), "compat %s: that client never ends early", l.Compat)
+	}
+	if s.Client.Elsewhere() {
+		p.errs.Add(n.KeyAt("early"), "early needs a single load client: remove early, or hosts and "+
+			"agent-command under client")
+	}
+	if l.Dataset.Turns > 1 && len(l.Early.Until) > 0 {
+		p.errs.Add(early.At("until"), "until works on single requests, but the dataset has conversations of %d turns",
+			l.Dataset.Turns)
+	}
+	if l.NoStream && slices.ContainsFunc(l.Early.Until, func(m spec.Margin) bool { return m.Latency != "e2el" }) {
+		p.errs.Add(early.At("until"), "stream: false gives no ttft or tpot: use percentiles of e2el")
+	}
+	if l.Early.Overload && (math.IsInf(l.RequestRate, 1) || l.Ramp.Strategy != "") {
+		p.errs.Add(early.At("overload"), "%v", spec.CheckEarly(l.Early, l.RequestRate, l.Ramp))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -63,6 +64,9 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 		schema.DurationKey("duration", "Send requests for this long, repeating the prompts as needed; 0: send each "+
 			"prompt once.",
 			func(l *scenarios.Load) *time.Duration { return &l.Duration }).Or("0"),
+		schema.BlockKey("early", "When to end a pass before its last request because its answer is known.",
+			keys.Early(),
+			func(l *scenarios.Load) *spec.Early { return &l.Early }),
 		schema.WholeKey("max-concurrency", "Most requests in flight, over all replicas; 0: no cap.",
 			schema.Between(0, schema.MaxCount),
 			func(l *scenarios.Load) *int { return &l.MaxConcurrency }).Or("0"),

@@ -1,0 +1,48 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+)
+
+// warnEarlyEnd says why the pass ended early, and how many requests were not sent.
+func warnEarlyEnd(e Evidence) *results.Warning {
+	if e.Early == nil {
+		return nil
+	}
+
+	unsent := ""
+	if e.Figures.Unsent > 0 {
+		unsent = fmt.Sprintf("; %d of %d requests were not sent", e.Figures.Unsent, e.Figures.Asked)
+	}
+	if e.Early.Rule == results.EarlyOverload {
+		return Warnf(results.WarnOverloaded, "the server did not keep up with the request rate: after %.1f s and %d "+
+			"answers its queue was growing by %.0f %% of the arrivals, so the pass ended%s", e.Early.AtS, e.Early.Ended,
+			100**e.Early.Growth, unsent)
+	}
+	return Warnf(results.WarnEndedEarly, "the pass ended after %.1f s and %d answers: %s%s", e.Early.AtS, e.Early.Ended,
+		marginsText(e.Early.Margins), unsent)
+}
+
+// warnMargins names percentiles whose margin is wider than requested.
+func warnMargins(e Evidence) *results.Warning {
+	if len(e.Margins) == 0 {
+		return nil
+	}
+	return Warnf(results.WarnMargin, "the load ended before its percentiles were known well enough: %s",
+		marginsText(e.Margins))
+}
+
+func marginsText(all []results.MarginFound) string {
+	parts := make([]string, len(all))
+	for i, m := range all {
+		found := "has too few requests"
+		if m.Share != nil {
+			found = fmt.Sprintf("is known within %.2g %%", 100**m.Share)
+		}
+		parts[i] = fmt.Sprintf("%s %s (target %.4g %%, first %d requests)", m.Figure, found, 100*m.Asked, m.N)
+	}
+	return strings.Join(parts, ", ")
+}
