@@ -119,6 +119,14 @@ func TestRefused(t *testing.T) {
 		{"--compat vllm-0.7", `--compat "vllm-0.7": want one of vllm`},
 		{"--transport carrier-pigeon", "--transport must be"},
 		{"--duration 5s --compat vllm", "no version of vLLM's client does"},
+		{"--until p99_itl:5", `"p99_itl" is not a percentile of ttft, tpot or e2el`},
+		{"--until p99_ttft", "want FIGURE:PERCENT"},
+		{"--until p99_ttft:0", "the margin must be above 0 %"},
+		{"--until p99_ttft:5 p99_ttft:6", "p99_ttft is given twice"},
+		{"--until p99_ttft:5 --compat vllm", "no version of vLLM's client ends early"},
+		{"--until p99_ttft:5 --agent h", "need a single load client"},
+		{"--end-overloaded", "overload is judged at a constant request rate"},
+		{"--min-success 1.5", "--min-success must be from 0 to 1"},
 	}
 	for _, tt := range tests {
 		if _, err := parsed(t, tt.args); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -357,3 +357,23 @@ func TestProbeOf(t *testing.T) {
 		})
 	}
 }
+
+// A pass that ended because the server did not keep up missed its targets, and
+// clearly, whatever its percentiles had come to by then.
+func TestProbeOfAnOverloadedPass(t *testing.T) {
+	policy := rateSearch(1, 64)
+	figures := &results.Figures{Completed: 100, DurationS: 10}
+	figures.TTFT.Percentiles = []results.PercentileFigure{{P: 99, Value: new(0.1)}}
+	r := &results.Result{
+		Verdict: results.Suspect, Asked: results.Asked{RequestRate: new(8.0)}, Figures: figures,
+		Early: &results.EarlyEnd{Rule: results.EarlyOverload, Growth: new(0.5)},
+	}
+	if p := ProbeOf(policy, r); p.Outcome != ProbeMissed || !p.Clear {
+		t.Errorf("ProbeOf = %+v, want a clear miss", p)
+	}
+
+	r.Early.Rule = results.EarlyMargin
+	if p := ProbeOf(policy, r); p.Outcome != ProbeMet {
+		t.Errorf("ProbeOf of a pass whose percentiles were known = %+v, want that it met the targets", p)
+	}
+}

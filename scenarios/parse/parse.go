@@ -120,7 +120,7 @@ func allBlocks() []*schema.BlockInfo {
 		fileBlock().Info(), serverBlock().Info(), readyBlock().Info(), stopBlock().Info(), loadBlock().Info(),
 		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
 		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), keys.Simulate().
-			Info(), keys.Slurm().Info(), clientBlock().Info(),
+			Info(), keys.Slurm().Info(), keys.Client().Info(),
 		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), tuneBlock().Info(),
 		keys.Price().Info(),
 	}

@@ -130,7 +130,7 @@ func sections() []schema.Section {
 		{Title: "price", Info: keys.Price().Info()},
 		{Title: "price of a variant", Info: keys.VariantPrice().Info()},
 		{Title: "slurm", Info: keys.Slurm().Info()},
-		{Title: "client", Info: clientBlock().Info()},
+		{Title: "client", Info: keys.Client().Info()},
 		{Title: "deadlines", Info: deadlinesBlock().Info()},
 		{Title: "watchdog", Info: watchdogBlock().Info()},
 		{Title: "disk", Info: diskBlock().Info()},
