@@ -48,7 +48,8 @@ const (
 func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
-		warnInterrupted, warnEarlyEnd, warnMargins, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
+		warnInterrupted, warnEarlyEnd, warnMargins,
+		warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
 		warnCached, warnClientLate, warnClientLimit, warnClientBusy, warnClientStarved, warnClientPlace, warnAgentClock,
 		warnRate,
 		warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,

@@ -10,13 +10,13 @@ func Early() schema.Block[spec.Early] {
 	margins := schema.MapOf(schema.Simple(schema.PercentShape))
 
 	return schema.Block[spec.Early]{
-		Name: "under early:", Doc: "When to end a pass before its last request because its answer is known. bench then " +
-			"sends nothing more and waits for the requests in flight. The result gives the reason; requests that were " +
-			"not sent do not count as failed. docs/search.md explains the rules.",
+		Name: "under early:", Doc: "When to end a pass before its last request because its answer is known. " +
+			"bench then sends nothing more and waits for the requests in flight. The result gives the reason; requests that " +
+			"were not sent do not count as failed. docs/search.md explains the rules.",
 		Example: "\noverload: true\nuntil: {p99_ttft: 5%, p50_e2el: 2%}\n",
 		Fields: []schema.Field[spec.Early]{
-			schema.FlagKey("overload", "End once it is established that the server does not keep up with request-rate. "+
-				"The step is suspect, and search: and prune: count it as overloaded.",
+			schema.FlagKey("overload", "End once it is established that the server does not keep up with "+
+				"request-rate. The step is suspect, and search: and prune: count it as overloaded.",
 				func(e *spec.Early) *bool { return &e.Overload }).Or("false"),
 			schema.FreeKey("until", "End once each of these percentiles of ttft, tpot or e2el is known within the "+
 				"given margin, relative to itself, at 95 % confidence.", margins, readMargins),
