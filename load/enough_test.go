@@ -47,7 +47,8 @@ func TestEnough(t *testing.T) {
 				}
 				records, report, err := runPipe(t.Context(), s, c.o, c.n)
 				if err != nil || report.Interrupted != "" || len(told) != len(records) {
-					t.Errorf("%v, interrupted %q, called for %v of %d records", err, report.Interrupted, told, len(records))
+					t.Errorf("%v, interrupted %q, called for %v of %d records", err, report.Interrupted, told,
+						len(records))
 				}
 				if diff := gocmp.Diff(c.want, sentTimes(records)); diff != "" {
 					t.Errorf("sent at (-want +got):\n%s", diff)

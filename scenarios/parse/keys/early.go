@@ -11,8 +11,8 @@ func Early() schema.Block[spec.Early] {
 
 	return schema.Block[spec.Early]{
 		Name: "under early:", Doc: "When to end a pass before its last request because its answer is known. " +
-			"bench then sends nothing more and waits for the requests in flight. The result gives the reason; requests that " +
-			"were not sent do not count as failed. docs/search.md explains the rules.",
+			"bench then sends nothing more and waits for the requests in flight. The result gives the reason; " +
+			"requests that were not sent do not count as failed. docs/search.md explains the rules.",
 		Example: "\noverload: true\nuntil: {p99_ttft: 5%, p50_e2el: 2%}\n",
 		Fields: []schema.Field[spec.Early]{
 			schema.FlagKey("overload", "End once it is established that the server does not keep up with "+
