@@ -48,7 +48,10 @@ var rules = map[string]rule{
 		never: append([]string{"os"},
 			noSystem...),
 	},
-	"scenarios/parse/keys": {ours: []string{"launchers/container", "load/spec", "scenarios", "scenarios/schema"}, never: noSystem},
+	"scenarios/parse/keys": {
+		ours:  []string{"launchers/container", "load/spec", "scenarios", "scenarios/schema"},
+		never: noSystem,
+	},
 	"scenarios/parse": {ours: []string{
 		"scenarios/parse/keys", "internal/cpus",
 		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
