@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -37,14 +39,10 @@ func nodeDir(run, node string) string {
 // noteFailure notes that a job failed quickly on a node; job tells it apart from
 // others there.
 func noteFailure(run, node, job, why string) error {
-	if node == "" || node != filepath.Base(node) || strings.HasPrefix(node, ".") || strings.ContainsAny(job, "/\x00") {
+	if strings.ContainsAny(job, "/\x00") {
 		return nil
 	}
-	dir := nodeDir(run, node)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("note a failure on %s: %w", node, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, failedPrefix+job), []byte(why+"\n"), 0o666); err != nil { //nolint:gosec // as other files of a run
+	if err := noteOnNode(run, node, failedPrefix+job, why+"\n"); err != nil {
 		return fmt.Errorf("note a failure on %s: %w", node, err)
 	}
 	return nil
@@ -52,14 +50,26 @@ func noteFailure(run, node, job, why string) error {
 
 // noteSuccess notes that a node works: what failed there before counts no more.
 func noteSuccess(run, node string) error {
-	if node == "" || node != filepath.Base(node) {
-		return nil
-	}
-	dir := nodeDir(run, node)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := noteOnNode(run, node, okName, ""); err != nil {
 		return fmt.Errorf("note a success on %s: %w", node, err)
 	}
-	return os.WriteFile(filepath.Join(dir, okName), nil, 0o666) //nolint:gosec // as other files of a run
+	return nil
+}
+
+// noteOnNode writes a file of a node. A name that cannot be that of a folder is
+// passed over.
+func noteOnNode(run, node, name, content string) error {
+	if node == "" || node != filepath.Base(node) || strings.HasPrefix(node, ".") {
+		return nil
+	}
+	dir := filepath.Join(filepath.FromSlash(slurm.NodesName), node)
+	if err := inside.MkdirAll(run, dir); err != nil {
+		return err
+	}
+	return inside.Replace(run, filepath.Join(dir, name), func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
+	})
 }
 
 // badNodes are the nodes on which the last jobs failed quickly, with the reason. As

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/results"
@@ -62,6 +65,59 @@ func TestBadNodes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A run folder may come from anybody: what is noted of a node goes through no link
+// to a file of the user, into no pipe, and out of no folder.
+func TestNotesOfNodesStayInTheFolder(t *testing.T) {
+	t.Parallel()
+	const node = "n1"
+	notes := map[string]func(run, node string) error{
+		okName:               noteSuccess,
+		failedPrefix + "1-0": func(run, node string) error { return noteFailure(run, node, "1-0", "no GPU") },
+	}
+	places := map[string]func(run, path, victim string) error{
+		"link": func(_, path, victim string) error { return os.Symlink(victim, path) },
+		"name": func(_, path, victim string) error { return os.Link(victim, path) },
+		"pipe": func(_, path, _ string) error { return unix.Mkfifo(path, 0o600) },
+		"folder that is a link": func(run, _, victim string) error {
+			dir := nodeDir(run, node)
+			return errors.Join(os.Remove(dir), os.Symlink(filepath.Dir(victim), dir))
+		},
+	}
+	for what, put := range places {
+		for name, write := range notes {
+			run, outside := t.TempDir(), t.TempDir()
+			victim := filepath.Join(outside, "precious")
+			err := errors.Join(
+				os.WriteFile(victim, []byte("the user's"), 0o600),
+				os.MkdirAll(nodeDir(run, node), 0o700),
+				put(run, filepath.Join(nodeDir(run, node), name), victim),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			_ = write(run, node) // an error, or a file in place of the link
+
+			if text, _ := os.ReadFile(victim); string(text) != "the user's" {
+				t.Errorf("%s for %s: the user's file holds %q", what, name, text)
+			}
+			if entries, _ := os.ReadDir(outside); len(entries) != 1 {
+				t.Errorf("%s for %s: files outside: %v", what, name, entries)
+			}
+		}
+	}
+
+	for name, write := range notes {
+		run := t.TempDir()
+		if err := write(run, ".."); err != nil {
+			t.Errorf("%s of a node \"..\": %v", name, err)
+		}
+		if entries, _ := os.ReadDir(run); len(entries) != 0 {
+			t.Errorf("%s of a node \"..\": files %v", name, entries)
+		}
 	}
 }
 

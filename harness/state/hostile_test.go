@@ -40,6 +40,9 @@ func TestStateFilesAreNoLinks(t *testing.T) {
 			_ = notes.Close()
 			t.Errorf("%s: OpenNotes() = nil", kind)
 		}
+		if owner, ok := box.Owner(); ok {
+			t.Errorf("%s: Owner() = %v, want nobody", kind, owner)
+		}
 		if text, _ := os.ReadFile(victim); string(text) != "the user's" {
 			t.Errorf("%s: the user's file holds %q", kind, text)
 		}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -53,8 +53,9 @@ func (b *Store) Lock(run string) (*Lock, error) {
 
 	switch err := flock(int(file.Fd())); {
 	case errors.Is(err, unix.EWOULDBLOCK):
+		owner := noted(file)
 		_ = file.Close()
-		return nil, &BusyError{Owner: b.noted()}
+		return nil, &BusyError{Owner: owner}
 	case err != nil:
 		_ = file.Close()
 		return nil, fmt.Errorf("lock machine %s: %w", file.Name(), err)
@@ -130,28 +131,31 @@ func (b *Store) WaitLock(ctx context.Context, run string, waiting func(Owner)) (
 
 // Owner says who works on the machine; false if nobody does.
 func (b *Store) Owner() (Owner, bool) {
-	file, err := os.Open(filepath.Join(b.dir, lockName))
+	file, err := inside.Open(b.dir, lockName, os.O_RDONLY, 0)
 	if err != nil {
-		return Owner{}, false // nobody ever did
+		return Owner{}, false // nobody ever did, or it is not a file that bench made
 	}
 	defer file.Close()
 	// A shared lock, so that two who ask do not take each other for owners.
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err == nil {
 		return Owner{}, false
 	}
-	return b.noted(), true
+	return noted(file), true
 }
 
 // noted is the owner that the lock file names: the last one, which may have
 // written it just now.
-func (b *Store) noted() Owner {
+func noted(file *os.File) Owner {
 	var owner Owner
-	data, err := os.ReadFile(filepath.Join(b.dir, lockName))
+	data, err := io.ReadAll(io.NewSectionReader(file, 0, ownerLimit))
 	if err != nil || json.Unmarshal(data, &owner) != nil {
 		return Owner{}
 	}
 	return owner
 }
+
+// ownerLimit is far above what note writes, in bytes.
+const ownerLimit = 64 << 10
 
 func note(file *os.File, owner Owner) error {
 	data, err := json.Marshal(owner)
