@@ -104,14 +104,14 @@ func newMargins(asked []spec.Margin) *margins {
 	}
 	for _, a := range asked {
 		m.found = append(m.found, results.MarginFound{Figure: a.Name(), Asked: a.Share})
-		m.next = max(m.next, leastSamples(a.Percentile, 1))
+		m.next = max(m.next, leastSamples(a.Percentile))
 	}
 	return m
 }
 
-// leastSamples is how many samples an interval of look k needs.
-func leastSamples(percentile float64, k int) int {
-	half := 1 - (1-Confidence)*alphaOf(k)/2
+// leastSamples is how many samples the interval of the first look needs.
+func leastSamples(percentile float64) int {
+	half := 1 - (1-Confidence)*alphaOf(1)/2
 	return max(metrics.LeastSamples(percentile, half), metrics.LeastSamples(100-percentile, half))
 }
 

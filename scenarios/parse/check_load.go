@@ -196,7 +196,7 @@ func (p *parser) checkEarly(n *schema.Node, l *scenarios.Load, s *scenarios.Scen
 	if l.NoStream && slices.ContainsFunc(l.Early.Until, func(m spec.Margin) bool { return m.Latency != "e2el" }) {
 		p.errs.Add(early.At("until"), "stream: false gives no ttft or tpot: use percentiles of e2el")
 	}
-	if l.Early.Overload && (math.IsInf(l.RequestRate, 1) || l.Ramp.Strategy != "") {
-		p.errs.Add(early.At("overload"), "%v", spec.CheckEarly(l.Early, l.RequestRate, l.Ramp))
+	if err := spec.CheckEarly(l.Early, l.RequestRate, l.Ramp); err != nil {
+		p.errs.Add(early.At("overload"), "%v", err)
 	}
 }

@@ -75,13 +75,10 @@ func smokeBlock() schema.Block[scenarios.Smoke] {
 	}
 }
 
-// smokeField is read where it is given only: without it there is no request.
+// smokeField is the key smoke:; without it there is no request.
 func smokeField() schema.Field[scenarios.Server] {
-	return schema.FreeKey("smoke", "A request that must succeed before anything is measured.",
-		schema.BlockOf(smokeBlock().Info()),
-		func(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
-			schema.Decode(r, smokeBlock(), n, &s.Smoke)
-		})
+	return schema.GivenBlockKey("smoke", "A request that must succeed before anything is measured.", smokeBlock(),
+		func(s *scenarios.Server) *scenarios.Smoke { return &s.Smoke })
 }
 
 func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {

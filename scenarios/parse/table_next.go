@@ -21,17 +21,13 @@ func nextFields() []schema.Field[scenarios.Scenario] {
 		schema.FlagKey("null-test", "Run the baseline a second time, as a variant with the suffix "+
 			scenarios.NullTestSuffix+". Any difference between the two is noise.",
 			func(s *scenarios.Scenario) *bool { return &s.NullTest }).Or("false"),
-		schema.FreeKey("search", "Find the highest load that meets targets, instead of a sweep.",
-			schema.BlockOf(searchBlock().Info()),
-			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-				schema.Decode(r, searchBlock(), n, &s.Search)
-			}),
-		schema.FreeKey("prune", "Skip the points of a sweep above one that is overloaded.",
-			schema.BlockOf(pruneBlock().Info()),
-			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-				schema.Decode(r, pruneBlock(), n, &s.Prune)
-			}),
-		tuneField(),
+		schema.GivenBlockKey("search", "Find the highest load that meets targets, instead of a sweep.", searchBlock(),
+			func(s *scenarios.Scenario) *scenarios.Search { return &s.Search }),
+		schema.GivenBlockKey("prune", "Skip the points of a sweep above one that is overloaded.", pruneBlock(),
+			func(s *scenarios.Scenario) *scenarios.Prune { return &s.Prune }),
+		schema.GivenBlockKey("tune", "Find the best variant in rounds, each of which measures the better part of the "+
+			"variants of the round before.", tuneBlock(),
+			func(s *scenarios.Scenario) *scenarios.Tune { return &s.Tune }),
 	}
 }
 

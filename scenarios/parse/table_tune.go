@@ -5,14 +5,6 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-func tuneField() schema.Field[scenarios.Scenario] {
-	return schema.FreeKey("tune", "Find the best variant in rounds, each of which measures the better part of the "+
-		"variants of the round before.", schema.BlockOf(tuneBlock().Info()),
-		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-			schema.Decode(r, tuneBlock(), n, &s.Tune)
-		})
-}
-
 const (
 	mostConfirmations = 100
 	mostCandidates    = 1000

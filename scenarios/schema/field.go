@@ -208,6 +208,14 @@ func BlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
 	}
 }
 
+// GivenBlockKey is a key whose value is a nested block, which is read only where it is given: elsewhere its defaults
+// have no meaning.
+func GivenBlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
+	f := BlockKey(key, doc, b, at)
+	f.Always = false
+	return f
+}
+
 // ListKey is a list of blocks; begin sets what an entry has by itself.
 func ListKey[T, B any](key, doc string, b Block[B], begin func(*B, Pos), at func(*T) *[]B) Field[T] {
 	return FreeKey(key, doc, ListOf(BlockOf(b.Info())), func(r *Reader, n *Node, into *T) {

@@ -8,14 +8,10 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// ClientField is read where it is given: its defaults are of no meaning
-// elsewhere.
+// ClientField is the key client:.
 func ClientField() schema.Field[scenarios.Scenario] {
-	return schema.FreeKey("client", "Where the load client runs: on this machine, or on other hosts.",
-		schema.BlockOf(Client().Info()),
-		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-			schema.Decode(r, Client(), n, &s.Client)
-		})
+	return schema.GivenBlockKey("client", "Where the load client runs: on this machine, or on other hosts.", Client(),
+		func(s *scenarios.Scenario) *scenarios.Client { return &s.Client })
 }
 
 // Client are the keys of client:.

@@ -7,22 +7,16 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// PriceField is read where it is given only: without it nothing has a cost.
+// PriceField is the key price: of a scenario; without it nothing has a cost.
 func PriceField() schema.Field[scenarios.Scenario] {
-	return schema.FreeKey("price", "Price of the hardware: reports then show the cost per million tokens.",
-		schema.BlockOf(Price().Info()),
-		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-			schema.Decode(r, Price(), n, &s.Price)
-		})
+	return schema.GivenBlockKey("price", "Price of the hardware: reports then show the cost per million tokens.",
+		Price(), func(s *scenarios.Scenario) *scenarios.Price { return &s.Price })
 }
 
 // VariantPriceField is the same for one variant.
 func VariantPriceField() schema.Field[scenarios.Variant] {
-	return schema.FreeKey("price", "Price of this variant's hardware; overrides that of the scenario key by key.",
-		schema.BlockOf(VariantPrice().Info()),
-		func(r *schema.Reader, n *schema.Node, v *scenarios.Variant) {
-			schema.Decode(r, VariantPrice(), n, &v.Price)
-		})
+	return schema.GivenBlockKey("price", "Price of this variant's hardware; overrides that of the scenario key by "+
+		"key.", VariantPrice(), func(v *scenarios.Variant) *scenarios.Price { return &v.Price })
 }
 
 // Price are the keys of price:.
