@@ -198,7 +198,7 @@ func lost(policy results.PrunePolicy, r *results.Result) (why string, known bool
 		return "", false
 	}
 	if r.Overloaded() {
-		return "the server did not keep up with the request rate", true
+		return results.OverloadedWhy, true
 	}
 	for _, c := range policy.When {
 		if value, holds := catalog.Holds(c, r); holds {

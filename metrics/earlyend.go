@@ -18,9 +18,8 @@ func warnEarlyEnd(e Evidence) *results.Warning {
 		unsent = fmt.Sprintf("; %d of %d requests were not sent", e.Figures.Unsent, e.Figures.Asked)
 	}
 	if e.Early.Rule == results.EarlyOverload {
-		return Warnf(results.WarnOverloaded, "the server did not keep up with the request rate: after %.1f s and %d "+
-			"answers its queue was growing by %.0f %% of the arrivals, so the pass ended%s", e.Early.AtS, e.Early.Ended,
-			100**e.Early.Growth, unsent)
+		return Warnf(results.WarnOverloaded, "%s: after %.1f s and %d answers its queue was growing by %.0f %% of "+
+			"the arrivals, so the pass ended%s", results.OverloadedWhy, e.Early.AtS, e.Early.Ended, 100**e.Early.Growth, unsent)
 	}
 	return Warnf(results.WarnEndedEarly, "the pass ended after %.1f s and %d answers: %s%s", e.Early.AtS, e.Early.Ended,
 		marginsText(e.Early.Margins), unsent)

@@ -31,5 +31,16 @@ type MarginFound struct {
 // Reached reports whether the percentile was known as well as asked.
 func (m MarginFound) Reached() bool { return m.Share != nil && *m.Share <= m.Asked }
 
+// EarlyText is when the pass may end early, in words; "": never.
+func (a Asked) EarlyText() string {
+	if a.Settings == nil {
+		return ""
+	}
+	return a.Settings.Early.String()
+}
+
 // Overloaded reports whether the pass ended because the server did not keep up.
 func (r *Result) Overloaded() bool { return r.Early != nil && r.Early.Rule == EarlyOverload }
+
+// OverloadedWhy is what a search and pruning say of an overloaded pass.
+const OverloadedWhy = "the server did not keep up with the request rate"

@@ -193,10 +193,7 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 // maxFailures is how many requests may fail before the step cannot succeed any
 // more; 0: not known, or all may.
 func (j Job) maxFailures() int {
-	n := j.asked()
-	if n == 0 && len(j.Options.Arrivals) > 0 && !j.converses() { // a duration at a rate
-		n = len(j.Options.Arrivals)
-	}
+	n := j.scheduled()
 	needed := int(math.Ceil(j.MinSuccess * float64(n)))
 	if needed == 0 || n == 0 {
 		return 0

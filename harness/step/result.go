@@ -94,18 +94,23 @@ func (j Job) asked() int {
 	return n
 }
 
-// planned is asked; of a pass at a rate that ended early, the requests that the
-// rate would have made of its duration.
+// planned is asked; of a pass that ended early, scheduled.
 func (j Job) planned(p Pass) int {
-	if p.early != nil && p.early.Decision() != nil && !j.converses() {
-		return max(j.asked(), len(j.Options.Arrivals))
+	if p.early != nil && p.early.Decision() != nil {
+		return j.scheduled()
 	}
 	return j.asked()
 }
 
-// converses reports whether a prompt is followed by further turns.
-func (j Job) converses() bool {
-	return slices.ContainsFunc(j.Prompts, func(p load.Prompt) bool { return len(p.Turns) > 0 })
+// scheduled is how many requests the job makes, also where a duration and a rate
+// decide; 0 where the answers do.
+func (j Job) scheduled() int {
+	n := j.asked()
+	converses := slices.ContainsFunc(j.Prompts, func(p load.Prompt) bool { return len(p.Turns) > 0 })
+	if n == 0 && !converses {
+		return len(j.Options.Arrivals)
+	}
+	return n
 }
 
 func goals(asked map[string]time.Duration) metrics.Goals {

@@ -53,7 +53,7 @@ func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
 	}
 
 	if r.Overloaded() { // the queue grew to the end: what it would have come to is not known
-		p.Outcome, p.Why, p.Clear = ProbeMissed, "the server did not keep up with the request rate", true
+		p.Outcome, p.Why, p.Clear = ProbeMissed, results.OverloadedWhy, true
 		for i, t := range policy.Targets {
 			p.Values[i], _ = catalog.Holds(t, r)
 		}

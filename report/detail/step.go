@@ -125,8 +125,8 @@ func printLoad(p *table.Printer, a results.Asked) {
 	}
 
 	parts = append(parts, rate)
-	if a.Settings != nil && a.Settings.Early.Active() {
-		parts = append(parts, a.Settings.Early.String())
+	if early := a.EarlyText(); early != "" {
+		parts = append(parts, early)
 	}
 
 	p.Wrapped("  ", text.Clean(a.Endpoint)+": "+text.Clean(strings.Join(parts, ", ")))

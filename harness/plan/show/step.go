@@ -57,8 +57,8 @@ func describe(a results.Asked, seed bool) string {
 	if a.Compat != "" {
 		parts = append(parts, "as "+a.Compat)
 	}
-	if a.Settings != nil && a.Settings.Early.Active() {
-		parts = append(parts, a.Settings.Early.String())
+	if early := a.EarlyText(); early != "" {
+		parts = append(parts, early)
 	}
 
 	return strings.Join(append(parts, "POST "+a.Endpoint), ", ")
