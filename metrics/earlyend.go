@@ -19,7 +19,8 @@ func warnEarlyEnd(e Evidence) *results.Warning {
 	}
 	if e.Early.Rule == results.EarlyOverload {
 		return Warnf(results.WarnOverloaded, "%s: after %.1f s and %d answers its queue was growing by %.0f %% of "+
-			"the arrivals, so the pass ended%s", results.OverloadedWhy, e.Early.AtS, e.Early.Ended, 100**e.Early.Growth, unsent)
+			"the arrivals, so the pass ended%s", results.OverloadedWhy, e.Early.AtS, e.Early.Ended,
+			100**e.Early.Growth, unsent)
 	}
 	return Warnf(results.WarnEndedEarly, "the pass ended after %.1f s and %d answers: %s%s", e.Early.AtS, e.Early.Ended,
 		marginsText(e.Early.Margins), unsent)
