@@ -143,7 +143,7 @@ func readPeriod(r *schema.Reader, n *schema.Node, t *scenarios.Telemetry) {
 
 func settleBlock() schema.Block[scenarios.Settle] {
 	return schema.Block[scenarios.Settle]{
-		Name: "under settle:", Doc: "Without a timeout there is no wait. After the timeout the step runs with a " +
+		Name: "under settle:", Doc: "bench waits only if timeout is set. After it has passed, the step runs with a " +
 			"warning.",
 		Example: "\ntimeout: 10m\nmax-temperature: 55\npower: 1.3\nclock: stable\n",
 		Fields: []schema.Field[scenarios.Settle]{

@@ -16,14 +16,14 @@ func tuneBlock() schema.Block[scenarios.Tune] {
 
 	return schema.Block[scenarios.Tune]{
 		Name: "under tune:", Doc: "Finds the variant with the best figure among those that meet every target. " +
-			"Variants are usually those of a matrix over arguments or environment variables. Each round starts the " +
-			"servers of all variants that are left, and the better part goes on. In further rounds the best " +
-			"one is measured beside the baseline: only these confirm it. A variant whose server does not start is " +
-			"dropped. There is no repeats key: a repeat is a round. See docs/tuning.md.",
+			"Variants usually come from a matrix over arguments or environment variables. Each round starts the " +
+			"servers of all remaining variants and keeps the better part. Further rounds measure the best variant " +
+			"beside the baseline; only these confirm it. A variant whose server does not start is dropped. Rounds " +
+			"take the place of repeats. See docs/tuning.md.",
 		Example: "\nfigure: output_throughput\nslo: {p90_ttft_ms: 1000, p90_tpot_ms: 50}\nkeep: 50%\nconfirm: 3\n" +
 			"candidates: 16\n",
 		Fields: []schema.Field[scenarios.Tune]{
-			schema.FreeKey("figure", "Figure to optimise, as named in summary.csv. With several load points, each "+
+			schema.FreeKey("figure", "Figure to optimize, as named in summary.csv. With several load points, each "+
 				"variant counts at the one where it met the targets with its best figure.",
 				schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, t *scenarios.Tune) {
 					if name, ok := r.Text(n); ok && readFigure(r, name, n.Pos) {
