@@ -10,29 +10,23 @@ import (
 	"testing"
 )
 
-// Limits of a package, tests apart. What is larger stands in largePackages with
+// Limits of a package, tests apart. What is larger is in largePackages with
 // the reason.
 const (
 	maxLines    = 4500
 	usualLines  = 3000 // of nine packages in ten
 	maxFiles    = 20
 	longFunc    = 20   // lines
-	airlessPart = 0.06 // of long functions
+	airlessPart = 0.01 // of long functions
 )
 
 // largePackages may have more than maxFiles files, for the reason given.
 var largePackages = map[string]string{
 	"cmd/bench":         "one file for each command",
-	"dataset":           "one file for each kind of dataset",
 	"dataset/tokenizer": "one file for each part of the tokenizers that it follows",
-	"harness":           "one file for each small machine: scheduler, ledger, retries, records",
-	"harness/step":      "one file for each check of a measured pass",
-	"internal/importer": "one file for each format",
-	"launchers/engines": "one file for each kind of server",
 	"report/chart":      "one file for each kind of chart",
 	"results":           "one file for each value of the format",
-	"results/store":     "one file for each kind of file in a run folder",
-	"scenarios/parse":   "one table for each block of the scenario file",
+	"load/dialect":      "one file for each API",
 }
 
 func TestPackagesAreSmall(t *testing.T) {
@@ -74,9 +68,10 @@ func TestPackagesAreSmall(t *testing.T) {
 	}
 }
 
-// Long functions have blank lines between their phases.
+// Long functions have blank lines between their phases. One of a single statement,
+// such as a table, has no phases.
 func TestFunctionsBreathe(t *testing.T) {
-	long := 0
+	long, tables := 0, 0
 	var sizes []int
 	var airless []string
 	for _, files := range goFiles(t) {
@@ -89,7 +84,11 @@ func TestFunctionsBreathe(t *testing.T) {
 				}
 				long++
 				body := text[f.first : f.last-1] // lines count from 1
-				if !slices.ContainsFunc(body, func(line string) bool { return strings.TrimSpace(line) == "" }) {
+				switch {
+				case slices.ContainsFunc(body, func(line string) bool { return strings.TrimSpace(line) == "" }):
+				case f.statements == 1:
+					tables++
+				default:
 					airless = append(airless, file+": "+f.name)
 				}
 			}
@@ -100,11 +99,12 @@ func TestFunctionsBreathe(t *testing.T) {
 	at := func(share float64) int { return sizes[int(share*float64(len(sizes)))] }
 	t.Logf("%d functions: lines p50 %d, p90 %d, p99 %d, max %d", len(sizes), at(0.5), at(0.9), at(0.99),
 		sizes[len(sizes)-1])
-	t.Logf("%d functions over %d lines, %d without a blank line", long, longFunc, len(airless))
+	t.Logf("%d functions over %d lines, %d without a blank line, %d of which are one statement", long, longFunc,
+		tables+len(airless), tables)
 	if float64(len(airless)) > airlessPart*float64(long) {
 		slices.Sort(airless)
-		t.Errorf("%d of %d functions over %d lines have no blank line, want at most %.0f %%:\n%s",
-			len(airless), long, longFunc, 100*airlessPart, strings.Join(airless, "\n"))
+		t.Errorf("functions over %d lines without a blank line, more than %.0f %%:\n%s", longFunc, 100*airlessPart,
+			strings.Join(airless, "\n"))
 	}
 }
 
@@ -112,6 +112,7 @@ func TestFunctionsBreathe(t *testing.T) {
 type function struct {
 	name        string
 	first, last int
+	statements  int // of its body itself
 }
 
 func functions(t *testing.T, file string) []function {
@@ -125,7 +126,9 @@ func functions(t *testing.T, file string) []function {
 	var out []function
 	for _, decl := range parsed.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
-			out = append(out, function{f.Name.Name, set.Position(f.Pos()).Line, set.Position(f.End()).Line})
+			out = append(out, function{
+				f.Name.Name, set.Position(f.Pos()).Line, set.Position(f.End()).Line, len(f.Body.List),
+			})
 		}
 	}
 	return out

@@ -21,10 +21,14 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{"random", false, buildRandom},      // token ids or text of a set length, no two alike
-		{"random_mm", false, buildRandomMM}, // random text with random images
-		{"sharegpt", true, buildShareGPT},   // first turns of recorded conversations, one JSON array
-		{"jsonl", true, buildJSONL},         // prompts as they stand in a file of JSON lines
+		{"random", false, buildRandom},            // token ids or text of a set length, no two alike
+		{"random_mm", false, buildRandomMM},       // random text with random images
+		{"random_audio", false, buildRandomAudio}, // WAV files of tones and noise, to be transcribed
+		{"audio", true, buildAudio},               // WAV files
+		// a random query with random documents, for rerankers
+		{"random_rerank", false, buildRandomRerank},
+		{"sharegpt", true, buildShareGPT}, // first turns of recorded conversations, one JSON array
+		{"jsonl", true, buildJSONL},       // prompts as they stand in a file of JSON lines
 		// vLLM's custom dataset: JSON lines with prompt and output_tokens
 		{"custom", true, buildCustom},
 		// prompts as token ids: JSON lines, a parquet column or a pandas pickle
@@ -35,6 +39,8 @@ func kinds() []kind {
 		{"burstgpt", true, buildBurstGPT}, // lengths and times of a BurstGPT trace (CSV)
 		// lengths, times and shared blocks of a timed trace (JSON lines)
 		{"trace", true, buildTrace},
+		// sessions of recorded traffic: requests that wait for each other's answers (JSON lines)
+		{"sessions", true, buildSessions},
 		// a chat dataset of Hugging Face as local parquet, JSON lines or JSON
 		{"hf", true, buildHF},
 		// any text, cut to an exact number of tokens at different places
@@ -87,6 +93,10 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		return nil, fmt.Errorf("build dataset %s: %w", k.name, err)
 	}
 
+	if set.audioBytes() > maxAudioBytes {
+		return nil, fmt.Errorf("build dataset %s: "+errMuchAudio, k.name, maxAudioBytes>>20)
+	}
+
 	set.SHA256 = digest(set.Prompts)
 	return set, nil
 }
@@ -111,4 +121,4 @@ func otherForm(ctx context.Context, spec Spec, err error) string {
 	return fmt.Sprintf("the file is %s: %s", form.What, form.Do)
 }
 
-var errNoPath = errors.New("no path: name the file that holds the prompts")
+var errNoPath = errors.New("no path: name the file with the prompts")

@@ -22,7 +22,7 @@ func TestBuildErrors(t *testing.T) {
 		spec Spec
 		want []string
 	}{
-		{"unknown kind", Spec{Kind: "sharegtp", N: 1}, []string{`"sharegtp"`, "random, random_mm, sharegpt, jsonl"}},
+		{"unknown kind", Spec{Kind: "sharegtp", N: 1}, []string{`"sharegtp"`, "random, random_mm, random_audio, audio, random_rerank, sharegpt, jsonl"}},
 		{"no prompts", Spec{Kind: "random"}, []string{"0 prompts", "at least 1"}},
 		{"negative length", with(func(s *Spec) { s.InputLen = -1 }), []string{"input length -1"}},
 		{"absurd length", with(func(s *Spec) { s.OutputLen = 1 << 40 }), []string{"output length"}},
@@ -95,7 +95,11 @@ func everyKind(t *testing.T) []Spec {
 	return []Spec{
 		{Kind: "random", N: 5, InputLen: 8, OutputLen: 4},
 		{Kind: "random", N: 5, InputLen: 8, OutputLen: 4, PrefixLen: 3, TokenIDs: true, VocabSize: 1000},
+		{Kind: "random", N: 5, InputLen: 8, NoOutput: true, BatchSize: 3},
+		{Kind: "random_rerank", N: 4, InputLen: 20, BatchSize: 3},
 		{Kind: "random_mm", N: 3, InputLen: 8, OutputLen: 4, Images: small},
+		{Kind: "random_audio", N: 3, AudioS: 0.05, RangeRatio: 0.5, OutputLen: 4},
+		{Kind: "audio", N: 8, Path: audioFolder(t, 6), OutputLen: 4, Shuffle: true},
 		{Kind: "sharegpt", N: 5, Path: writeFile(t, shareGPTText(t, entries...)), Shuffle: true},
 		{Kind: "jsonl", N: 5, Path: "testdata/custom.jsonl", Shuffle: true},
 		{Kind: "custom", N: 5, Path: "testdata/custom.jsonl", Shuffle: true},
@@ -104,10 +108,12 @@ func everyKind(t *testing.T) []Spec {
 		{Kind: "prefix_repetition", N: 4, NumPrefixes: 2, PrefixLen: 5, SuffixLen: 4},
 		{Kind: "burstgpt", N: 5, Path: writeFile(t, burst.String())},
 		{Kind: "trace", N: 5, Path: writeFile(t, trace.String())},
+		{Kind: "sessions", N: 2, Path: writeFile(t, recordedSessions)},
 		{Kind: "hf", N: 5, Path: writeFile(t, shareGPTText(t, entries...)), Shuffle: true},
 		{Kind: "text", N: 5, InputLen: 20, OutputLen: 5, Path: writeFile(t, story.String())},
 		{Kind: "shared_prefix", N: 6, NumPrefixes: 2, PrefixLen: 12, InputLen: 6, OutputLen: 3, Shuffle: true},
 		{Kind: "conversation", N: 3, Turns: 3, InputLen: 6, OutputLen: 3},
+		{Kind: "conversation", N: 3, Turns: 3, InputLen: 6, OutputLen: 3, SubAgents: 2},
 		{Kind: "frozen", N: 1, Path: writeFile(t, frozen.String())},
 	}
 }
@@ -119,13 +125,13 @@ func TestEveryKind(t *testing.T) {
 		for _, tok := range []Tokenizer{nil, &words{}} {
 			set := build(t, spec, tok)
 			for i, p := range set.Prompts {
-				if (p.Text == "") == (p.TokenIDs == nil) {
+				if (p.Text == "") == (p.TokenIDs == nil && p.Audio == nil) {
 					t.Errorf("%s prompt %d: text %q and ids %v, want exactly one", spec.Kind, i, p.Text, p.TokenIDs)
 				}
 				if p.OutputTokens < 1 {
 					t.Errorf("%s prompt %d asks for %d tokens", spec.Kind, i, p.OutputTokens)
 				}
-				if tok != nil && p.InputTokens < 1 {
+				if tok != nil && p.InputTokens < 1 && p.Audio == nil {
 					t.Errorf("%s prompt %d was not counted", spec.Kind, i)
 				}
 				if tok == nil && spec.Kind != "frozen" && p.TokenIDs == nil && p.InputTokens != 0 {
@@ -155,7 +161,8 @@ func TestEveryKind(t *testing.T) {
 
 func TestTokenizerErrorsAreKept(t *testing.T) {
 	for _, spec := range everyKind(t) {
-		if spec.TokenIDs || spec.Kind == "frozen" || spec.Kind == "tok_inputs" {
+		if spec.TokenIDs || spec.Kind == "frozen" || spec.Kind == "tok_inputs" || spec.Kind == "audio" ||
+			spec.Kind == "random_audio" {
 			continue // nothing to count
 		}
 		if _, err := Build(t.Context(), spec, broken{}); !errors.Is(err, errTokenizer) {

@@ -9,6 +9,8 @@ package dataset
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/benchrig/bench/dataset/prng"
 )
@@ -33,20 +35,25 @@ type Spec struct {
 	NumPrefixes      int      // prefix_repetition, shared_prefix: different prefixes
 	NoOversample     bool     // files: fewer prompts than N rather than repeats
 	Turns            int      // sharegpt, hf, conversation: user turns of each; 0: one
+	BatchSize        int      // random: prompts of one request; random_rerank: documents of one; 0: one
+	NoOutput         bool     // the server gives no tokens: OutputLen is not needed
+	SubAgents        int      // conversation: conversations that each starts beside it after its first turn
 	Images           *Images  // random_mm; nil: its default
+	AudioS           float64  // random_audio: length of a file, seconds
 	Subset           string   // hf: folder below Path; burstgpt: model whose rows are used, "": GPT-4
 	Field            string   // hf: column to take prompts from; "": found by name
 	TemplateTokens   int      // sonnet: tokens that the model's chat template adds to a message
-	BlockLen         int      // trace: tokens of a hashed block; 0: found from the lengths
+	BlockLen         int      // trace, sessions: tokens of a hashed block; 0: found from the lengths
 	TimeUnitS        float64  // trace: seconds of a time stamp's unit; 0: found from the block length
 	TraceKeys        TraceKeys
+	MaxWaitS         float64 // sessions: longest wait between requests, seconds; 0: as recorded
 }
 
 // MayRunShort reports whether a set may have fewer prompts than N, because its
 // file has no more.
 func (s Spec) MayRunShort() bool {
 	switch s.Kind {
-	case "trace", "burstgpt", "frozen":
+	case "trace", "sessions", "burstgpt", "frozen":
 		return true
 	}
 	return s.Path != "" && (s.NoOversample || s.Compat == CompatVLLM06)
@@ -81,23 +88,39 @@ type ImageSize struct {
 	Weight        float64 // 0: 1
 }
 
-// Prompt is one prompt. Exactly one of Text and TokenIDs is set.
+// Prompt is one prompt. Exactly one of Text, TokenIDs and Audio is set.
 type Prompt struct {
 	Text         string
 	TokenIDs     []int
 	InputTokens  int // as counted, never estimated; 0: unknown
 	OutputTokens int // 0: leave it to the server
 
-	Images []string // data URLs, after the text
-	Turns  []Turn   // of the user, after the first; the answers between them are the server's
-	At     *float64 // when the trace sent it, seconds from the start; nil: no trace
-	Group  int      // prompts of a group begin alike; from 1; 0: none
+	Audio  []byte  // a WAV file to be transcribed
+	AudioS float64 // how long it plays, seconds
+
+	Images []string        // data URLs, after the text
+	Texts  []string        // that go with Text in one request: more to embed, or documents for a query
+	Tools  json.RawMessage // a list of tools that the answer may call; nil: none of its own
+	Turns  []Turn          // further requests; the answers between them are the server's
+	At     *float64        // when the trace sent it, seconds from the start; nil: no trace
+	Group  int             // prompts of a group begin alike; from 1; 0: none
+
+	Class   int    // of a mixture's classes, from 1; 0: no mixture
+	Adapter string // LoRA adapter that a mixture draws; "": the model itself
 }
 
-// Turn is a further turn of the user in a conversation.
+// Turn is a further request of a conversation or session. Its place in Turns,
+// counted from 1, is its number; the prompt itself is number 0.
 type Turn struct {
 	Text         string
-	OutputTokens int // 0: leave it to the server
+	TokenIDs     []int // instead of Text, only where Whole
+	InputTokens  int   // of a whole turn, as counted; 0: unknown
+	OutputTokens int   // 0: leave it to the server
+	Whole        bool  // this is the whole prompt; otherwise it continues what was said before
+	// After are lower numbers whose answers it waits for; it continues the first. Nil: the one before it. Empty: none,
+	// so that it is sent WaitS after the prompt itself, and must be Whole.
+	After []int
+	WaitS *float64 // seconds from the last of these answers until it is sent; nil: the load's think time
 }
 
 // Set is a list of prompts with its identity.
@@ -116,12 +139,16 @@ func (s *Set) Bytes() int {
 	const fixed = 160 // of a prompt
 	n := 0
 	for _, p := range s.Prompts {
-		n += fixed + len(p.Text) + 8*len(p.TokenIDs)
+		n += fixed + len(p.Text) + 8*len(p.TokenIDs) + len(p.Audio)
 		for _, image := range p.Images {
 			n += len(image)
 		}
+		n += len(p.Tools)
+		for _, text := range p.Texts {
+			n += len(text)
+		}
 		for _, turn := range p.Turns {
-			n += len(turn.Text)
+			n += len(turn.Text) + 8*len(turn.TokenIDs)
 		}
 	}
 
@@ -150,4 +177,123 @@ type Vocabulary interface {
 	VocabSize() int    // ids below it are ordinary tokens, special ones among them
 	SpecialIDs() []int // ascending
 	SpecialAdded() int // tokens that the model puts around a prompt
+}
+
+// Codec is a tokenizer in this process, as package dataset/tokenizer has them.
+type Codec interface {
+	Vocabulary
+	Encode(text string, special bool) ([]int, error)
+	Decode(ids []int, skipSpecial bool) (string, error)
+}
+
+// Local makes a Tokenizer of one in this process; it is a Decoder and a
+// Vocabulary too.
+func Local(c Codec) Tokenizer { return local{c} }
+
+type local struct{ codec Codec }
+
+// Encode implements Tokenizer.
+func (l local) Encode(ctx context.Context, text string, special bool) ([]int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return l.codec.Encode(text, special)
+}
+
+// Decode implements Decoder. Special tokens are written out, as vLLM's client does.
+func (l local) Decode(ctx context.Context, ids []int) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return l.codec.Decode(ids, false)
+}
+
+// VocabSize implements Vocabulary.
+func (l local) VocabSize() int { return l.codec.VocabSize() }
+
+// SpecialIDs implements Vocabulary.
+func (l local) SpecialIDs() []int { return l.codec.SpecialIDs() }
+
+// SpecialAdded implements Vocabulary.
+func (l local) SpecialAdded() int { return l.codec.SpecialAdded() }
+
+// maxTokens bounds a length, far above any model's context.
+const maxTokens = 1 << 24
+
+// check refuses what no kind can make.
+func (s Spec) check() error {
+	if s.N < 1 {
+		return fmt.Errorf("%d prompts asked: want at least 1", s.N)
+	}
+
+	for _, l := range []struct {
+		name  string
+		value int
+	}{
+		{"input length", s.InputLen},
+		{"output length", s.OutputLen},
+		{"prefix length", s.PrefixLen},
+		{"suffix length", s.SuffixLen},
+		{"template tokens", s.TemplateTokens},
+		{"block length", s.BlockLen},
+	} {
+		if l.value < 0 || l.value > maxTokens {
+			return fmt.Errorf("%s %d: want 0 to %d tokens", l.name, l.value, maxTokens)
+		}
+	}
+
+	for name, value := range map[string]int{
+		"prefixes": s.NumPrefixes, "turns": s.Turns, "sub-agents": s.SubAgents,
+		"vocabulary size": s.VocabSize,
+	} {
+		if value < 0 {
+			return fmt.Errorf("%s %d: want at least 0", name, value)
+		}
+	}
+
+	switch s.Compat {
+	case CompatNewest, CompatVLLM, CompatVLLM010, CompatVLLM06:
+	default:
+		return fmt.Errorf("compat %q: want %q, %q, %q or nothing", s.Compat, CompatVLLM, CompatVLLM010, CompatVLLM06)
+	}
+
+	return s.checkRatios()
+}
+
+// checkRatios: vLLM 0.6 counts its ratio from the other end, so 1 is good there.
+func (s Spec) checkRatios() error {
+	ratios := []float64{s.RangeRatio}
+	if s.RangeRatioOutput != nil {
+		ratios = append(ratios, *s.RangeRatioOutput)
+	}
+	for _, r := range ratios {
+		if s.Compat == CompatVLLM06 && r == 1 {
+			continue
+		}
+		if !(r >= 0 && r < 1) {
+			return fmt.Errorf("range ratio %v: want at least 0 and below 1", r)
+		}
+	}
+	return nil
+}
+
+// uselessNotes says which settings a file kind cannot follow.
+func (s Spec) uselessNotes() []string {
+	var notes []string
+	for _, setting := range []struct {
+		name string
+		set  bool
+	}{
+		{"input length", s.InputLen > 0},
+		{"prefix length", s.PrefixLen > 0},
+		{"range ratio", s.RangeRatio > 0},
+		{"token ids", s.TokenIDs},
+	} {
+		if setting.set {
+			notes = append(notes, fmt.Sprintf("the setting %q has no effect: %s prompts are as the file has them",
+				setting.name, s.Kind))
+		}
+	}
+
+	return notes
 }

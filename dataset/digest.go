@@ -16,8 +16,15 @@ import (
 //
 // followed by those of these that the prompt has, in this order:
 //
+//	audio BYTES\nFILE\n                   behind an empty text
 //	image BYTES\nURL\n
+//	with BYTES\nTEXT\n
+//	tools BYTES\nJSON\n
 //	turn BYTES OUTPUT_TOKENS\nTEXT\n
+//	whole BYTES OUTPUT_TOKENS\nTEXT\n     a turn that is alone
+//	ids COUNT OUTPUT_TOKENS\nID,ID,...\n  a turn that is alone
+//	after NUMBER,NUMBER,...\n             of the turn before this line, as its wait is
+//	wait SECONDS\n
 //	at SECONDS\n
 //
 // with decimal numbers and the text's UTF-8 bytes as they are. Input lengths
@@ -30,13 +37,22 @@ func digest(prompts []Prompt) string {
 		if p.TokenIDs == nil {
 			fmt.Fprintf(out, "text %d %d\n%s\n", len(p.Text), p.OutputTokens, p.Text)
 		} else {
-			digestIDs(out, p)
+			digestIDs(out, p.TokenIDs, p.OutputTokens)
+		}
+		if p.Audio != nil {
+			fmt.Fprintf(out, "audio %d\n%s\n", len(p.Audio), p.Audio)
 		}
 		for _, url := range p.Images {
 			fmt.Fprintf(out, "image %d\n%s\n", len(url), url)
 		}
+		for _, text := range p.Texts {
+			fmt.Fprintf(out, "with %d\n%s\n", len(text), text)
+		}
+		if p.Tools != nil {
+			fmt.Fprintf(out, "tools %d\n%s\n", len(p.Tools), p.Tools)
+		}
 		for _, t := range p.Turns {
-			fmt.Fprintf(out, "turn %d %d\n%s\n", len(t.Text), t.OutputTokens, t.Text)
+			digestTurn(out, t)
 		}
 		if p.At != nil {
 			fmt.Fprintf(out, "at %s\n", strconv.FormatFloat(*p.At, 'g', -1, 64))
@@ -47,13 +63,34 @@ func digest(prompts []Prompt) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func digestIDs(out *bufio.Writer, p Prompt) {
-	fmt.Fprintf(out, "ids %d %d\n", len(p.TokenIDs), p.OutputTokens)
-	for i, id := range p.TokenIDs {
-		if i > 0 {
-			fmt.Fprint(out, ",")
-		}
-		fmt.Fprintf(out, "%d", id)
+func digestTurn(out *bufio.Writer, t Turn) {
+	switch {
+	case t.TokenIDs != nil:
+		digestIDs(out, t.TokenIDs, t.OutputTokens)
+	case t.Whole:
+		fmt.Fprintf(out, "whole %d %d\n%s\n", len(t.Text), t.OutputTokens, t.Text)
+	default:
+		fmt.Fprintf(out, "turn %d %d\n%s\n", len(t.Text), t.OutputTokens, t.Text)
 	}
-	fmt.Fprintln(out)
+	if t.After != nil {
+		fmt.Fprintf(out, "after %s\n", commas(t.After))
+	}
+	if t.WaitS != nil {
+		fmt.Fprintf(out, "wait %s\n", strconv.FormatFloat(*t.WaitS, 'g', -1, 64))
+	}
+}
+
+func digestIDs(out *bufio.Writer, ids []int, outputTokens int) {
+	fmt.Fprintf(out, "ids %d %d\n%s\n", len(ids), outputTokens, commas(ids))
+}
+
+func commas(numbers []int) string {
+	var b []byte
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
 }

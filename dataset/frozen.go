@@ -12,7 +12,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/benchrig/bench/dataset/audio"
 	"github.com/benchrig/bench/dataset/table"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // Meta says where a frozen set comes from.
@@ -43,19 +45,27 @@ type frozenHeader struct {
 
 // frozenPrompt is one line after it.
 type frozenPrompt struct {
-	Text         string       `json:"text,omitempty"`
-	TokenIDs     []int        `json:"token_ids,omitempty"`
-	InputTokens  int          `json:"input_tokens,omitempty"`
-	OutputTokens int          `json:"output_tokens,omitempty"`
-	Images       []string     `json:"images,omitempty"`
-	Turns        []frozenTurn `json:"turns,omitempty"`
-	At           *float64     `json:"at_s,omitempty"`
-	Group        int          `json:"group,omitempty"`
+	Text         string          `json:"text,omitempty"`
+	TokenIDs     []int           `json:"token_ids,omitempty"`
+	InputTokens  int             `json:"input_tokens,omitempty"`
+	OutputTokens int             `json:"output_tokens,omitempty"`
+	Audio        []byte          `json:"audio,omitempty"`
+	Images       []string        `json:"images,omitempty"`
+	Texts        []string        `json:"texts,omitempty"`
+	Tools        json.RawMessage `json:"tools,omitempty"`
+	Turns        []frozenTurn    `json:"turns,omitempty"`
+	At           *float64        `json:"at_s,omitempty"`
+	Group        int             `json:"group,omitempty"`
 }
 
 type frozenTurn struct {
-	Text         string `json:"text"`
-	OutputTokens int    `json:"output_tokens,omitempty"`
+	Text         string   `json:"text,omitempty"`
+	TokenIDs     []int    `json:"token_ids,omitempty"`
+	InputTokens  int      `json:"input_tokens,omitempty"`
+	OutputTokens int      `json:"output_tokens,omitempty"`
+	Whole        bool     `json:"whole,omitempty"`
+	After        []int    `json:"after,omitzero"` // empty is not nil
+	WaitS        *float64 `json:"wait_s,omitempty"`
 }
 
 // Write freezes a set: a line about it, then one line a prompt. Kind "frozen"
@@ -76,7 +86,9 @@ func Write(w io.Writer, set *Set, meta Meta) error {
 		if err := p.writable(); err != nil {
 			return fmt.Errorf("write prompts: prompt %d: %w", i+1, err)
 		}
-		line := frozenPrompt{p.Text, p.TokenIDs, p.InputTokens, p.OutputTokens, p.Images, nil, p.At, p.Group}
+		line := frozenPrompt{
+			p.Text, p.TokenIDs, p.InputTokens, p.OutputTokens, p.Audio, p.Images, p.Texts, p.Tools, nil, p.At, p.Group,
+		}
 		for _, t := range p.Turns {
 			line.Turns = append(line.Turns, frozenTurn(t))
 		}
@@ -94,7 +106,7 @@ func Write(w io.Writer, set *Set, meta Meta) error {
 
 // writable: JSON holds only UTF-8, anything else would come back as another text.
 func (p Prompt) writable() error {
-	texts := append([]string{p.Text}, p.Images...)
+	texts := slices.Concat([]string{p.Text}, p.Images, p.Texts)
 	for _, t := range p.Turns {
 		texts = append(texts, t.Text)
 	}
@@ -109,7 +121,7 @@ func (p Prompt) writable() error {
 // buildFrozen reads the first N prompts of a set that Write wrote, and repeats
 // some where there are fewer.
 func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
-	file, err := os.Open(spec.Path)
+	file, err := userfile.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
@@ -209,8 +221,14 @@ func parseFrozen(line []byte) (Prompt, error) {
 	if err := json.Unmarshal(line, &l); err != nil {
 		return Prompt{}, table.JSONError(err)
 	}
-	if (l.Text == "") == (len(l.TokenIDs) == 0) {
-		return Prompt{}, errors.New(`want one of "text" and "token_ids"`)
+	given := 0
+	for _, is := range []bool{l.Text != "", len(l.TokenIDs) > 0, len(l.Audio) > 0} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return Prompt{}, errors.New(`want one of "text", "token_ids" and "audio"`)
 	}
 	if l.InputTokens < 0 || l.OutputTokens < 0 || l.OutputTokens > maxTokens || l.Group < 0 {
 		return Prompt{}, errors.New("negative or absurd numbers")
@@ -218,12 +236,60 @@ func parseFrozen(line []byte) (Prompt, error) {
 
 	p := Prompt{
 		Text: l.Text, TokenIDs: l.TokenIDs, InputTokens: l.InputTokens, OutputTokens: l.OutputTokens,
-		Images: l.Images, At: l.At, Group: l.Group,
+		Audio: l.Audio, Images: l.Images, Texts: l.Texts, Tools: l.Tools, At: l.At, Group: l.Group,
+	}
+	if l.Audio != nil {
+		var err error
+		if p.AudioS, err = audio.Seconds(l.Audio); err != nil {
+			return Prompt{}, err
+		}
 	}
 
 	for _, t := range l.Turns {
+		if t.InputTokens < 0 || t.OutputTokens < 0 || t.OutputTokens > maxTokens {
+			return Prompt{}, errors.New("negative or absurd numbers")
+		}
 		p.Turns = append(p.Turns, Turn(t))
 	}
 
 	return p, nil
+}
+
+// Frozen reads a whole frozen set, and what it was made from.
+func Frozen(ctx context.Context, path string) (*Set, Meta, error) {
+	file, err := userfile.Open(path)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer file.Close()
+
+	meta, err := ReadFrozen(file)
+	if err != nil {
+		return nil, meta, fmt.Errorf("read %s: %w", path, err)
+	}
+	lines, err := countLines(file)
+	if err != nil {
+		return nil, meta, err
+	}
+
+	set, err := Build(ctx, Spec{Kind: "frozen", Path: path, N: max(1, lines-1), NoOversample: true}, nil)
+	return set, meta, err
+}
+
+// countLines counts the lines of a whole file.
+func countLines(file *os.File) (int, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n := 0
+	for buf := make([]byte, 64<<10); ; {
+		read, err := file.Read(buf)
+		n += bytes.Count(buf[:read], []byte("\n"))
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return 0, err
+		}
+	}
 }

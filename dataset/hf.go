@@ -52,7 +52,7 @@ func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 
 	set := oversample(kept, spec)
 	if s.addsInput(tables[0]) {
-		set.Notes = append(set.Notes, `the column "input" goes on behind the column "instruction"`)
+		set.Notes = append(set.Notes, `the column "input" follows the column "instruction"`)
 	}
 	if tok == nil {
 		set.Notes = append(set.Notes, estimateNote)

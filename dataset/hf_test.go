@@ -123,13 +123,13 @@ func TestHF(t *testing.T) {
 		want        string // of row 3: tokens in, out, further turns
 	}{
 		{"messages.parquet", "", 0, "8 6 []"},
-		{"messages.parquet", "messages", 2, "8 6 [{q3 q3 q3 q3 7}]"},
-		{"repeated.parquet", "", 2, "8 6 [{q3 q3 q3 q3 7}]"},
-		{"columns.parquet", "", 2, "8 6 [{q3 q3 q3 q3 7}]"},
+		{"messages.parquet", "messages", 2, "8 6 [q3 q3 q3 q3/7]"},
+		{"repeated.parquet", "", 2, "8 6 [q3 q3 q3 q3/7]"},
+		{"columns.parquet", "", 2, "8 6 [q3 q3 q3 q3/7]"},
 		{"prompts.parquet", "", 0, "8 0 []"},
-		{"texts.parquet", "texts", 2, "8 6 [{q3 q3 q3 q3 7}]"},
-		{"lines.jsonl", "", 2, "8 6 [{q3 q3 q3 q3 7}]"},
-		{"objects.json", "", 2, "8 6 [{q3 q3 q3 q3 7}]"},
+		{"texts.parquet", "texts", 2, "8 6 [q3 q3 q3 q3/7]"},
+		{"lines.jsonl", "", 2, "8 6 [q3 q3 q3 q3/7]"},
+		{"objects.json", "", 2, "8 6 [q3 q3 q3 q3/7]"},
 	} {
 		for _, shuffle := range []bool{false, true} {
 			spec := Spec{
@@ -144,7 +144,11 @@ func TestHF(t *testing.T) {
 			for _, p := range set.Prompts {
 				if p.Text == question(3, 8) {
 					found = true
-					if got := fmt.Sprint(p.InputTokens, p.OutputTokens, p.Turns); got != c.want {
+					var turns []string
+					for _, turn := range p.Turns {
+						turns = append(turns, fmt.Sprintf("%s/%d", turn.Text, turn.OutputTokens))
+					}
+					if got := fmt.Sprint(p.InputTokens, p.OutputTokens, turns); got != c.want {
 						t.Errorf("%s: row 3 is %s, want %s", c.file, got, c.want)
 					}
 				}
@@ -194,12 +198,12 @@ func TestHFErrors(t *testing.T) {
 	for _, c := range []struct{ file, field, want string }{
 		{"nowhere", "", "no such file"},
 		{"empty.jsonl", "", "the file is empty"},
-		{"scalar.jsonl", "", "a JSON number where an object is wanted"},
+		{"scalar.jsonl", "", "a JSON number, expected an object"},
 		{"broken.parquet", "", "parquet"},
 		{"cut.json", "", "row 2: the file ends in the middle"},
 		{"names.jsonl", "", "set the field to one of a, b"},
 		{"lines.jsonl", "text", `no column "text"; it has id, messages`},
-		{"messages.parquet", "score", `column "score" holds no texts`},
+		{"messages.parquet", "score", `column "score" contains no text`},
 		{"messages.parquet", "talk", `no column "talk"; it has id, messages, score`},
 		{"short.jsonl", "", "none of 1 rows passes the filter"},
 		{"shape.jsonl", "", `row 1: "prompt": want a text or a list of messages`},

@@ -61,8 +61,8 @@ func marshal(t testing.TB, v any) []byte {
 	return raw
 }
 
-// text is a value as PLAIN has it.
-func text(value string) []byte {
+// plainText is a value as PLAIN has it.
+func plainText(value string) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)
 }
 
@@ -77,10 +77,10 @@ func TestPageBombs(t *testing.T) {
 			claimed int
 			words   string // "": read
 		}{
-			{"a text", text("a b c d"), 11, ""},
+			{"a text", plainText("a b c d"), 11, ""},
 			{"claims a little", bomb, 11, "11"},
-			{"claims too much", text("a b c d"), 256<<20 + 1, "want at most 268435456"},
-			{"claims more than there is", text("a b c d"), 1 << 20, ""},
+			{"claims too much", plainText("a b c d"), 256<<20 + 1, "want at most 268435456"},
+			{"claims more than there is", plainText("a b c d"), 1 << 20, ""},
 		} {
 			t.Run(codec.String()+" "+c.name, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "bomb.parquet")

@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 
 	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // buildJSONL reads a file with one JSON object a line:
@@ -18,12 +19,14 @@ import (
 //	{"prompt": "text", "output_tokens": 100}
 //	{"prompt_token_ids": [1, 2, 3]}
 //	{"messages": [{"role": "user", "content": "text"}]}
+//	{"prompt": "query", "documents": ["text", "text"]}
+//	{"prompt": "text", "tools": [{"type": "function", "function": {"name": "..."}}]}
 //
 // output_tokens may be left out, other keys are ignored, blank lines are
 // skipped, and Spec.OutputLen goes before a line's own. Shuffling and repeats
 // are those of vLLM's custom dataset.
 func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := os.Open(spec.Path)
+	file, err := userfile.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
@@ -117,10 +120,12 @@ func readJSONL(ctx context.Context, file io.ReaderAt, places []table.Span) ([]Pr
 
 // jsonLine is the part of a line that is used.
 type jsonLine struct {
-	Prompt       *string   `json:"prompt"`
-	TokenIDs     []int     `json:"prompt_token_ids"`
-	Messages     []message `json:"messages"`
-	OutputTokens *int      `json:"output_tokens"`
+	Prompt       *string         `json:"prompt"`
+	TokenIDs     []int           `json:"prompt_token_ids"`
+	Messages     []message       `json:"messages"`
+	OutputTokens *int            `json:"output_tokens"`
+	Documents    []string        `json:"documents"` // of a query
+	Tools        json.RawMessage `json:"tools"`
 }
 
 type message struct {
@@ -130,7 +135,7 @@ type message struct {
 
 func parseLine(line []byte) (Prompt, error) {
 	if line[0] == '[' {
-		return Prompt{}, errors.New("a JSON array where an object is wanted")
+		return Prompt{}, errors.New("a JSON array, expected an object")
 	}
 
 	var l jsonLine
@@ -142,6 +147,9 @@ func parseLine(line []byte) (Prompt, error) {
 	if err != nil {
 		return Prompt{}, err
 	}
+	if err := l.addTo(&p); err != nil {
+		return Prompt{}, err
+	}
 	if l.OutputTokens != nil {
 		if *l.OutputTokens < 1 || *l.OutputTokens > maxTokens {
 			return Prompt{}, fmt.Errorf(`"output_tokens" is %d, want 1 to %d`, *l.OutputTokens, maxTokens)
@@ -150,6 +158,30 @@ func parseLine(line []byte) (Prompt, error) {
 	}
 
 	return p, nil
+}
+
+// addTo adds what goes with a prompt in its request.
+func (l jsonLine) addTo(p *Prompt) error {
+	if l.Documents != nil {
+		if len(l.Documents) == 0 || slices.Contains(l.Documents, "") {
+			return errors.New(`"documents" is empty, or has an empty text`)
+		}
+		if p.TokenIDs != nil {
+			return errors.New(`"documents" go with "prompt", not with token ids`)
+		}
+		p.Texts = l.Documents
+	}
+	if l.Tools == nil || string(l.Tools) == "null" {
+		return nil
+	}
+
+	var tools []map[string]any
+	var compact bytes.Buffer
+	if json.Unmarshal(l.Tools, &tools) != nil || len(tools) == 0 || json.Compact(&compact, l.Tools) != nil {
+		return errors.New(`"tools" is not a list of objects`)
+	}
+	p.Tools = compact.Bytes()
+	return nil
 }
 
 // prompt takes the one form of prompt that the line has.
@@ -201,4 +233,18 @@ func messagesPrompt(messages []message) (Prompt, error) {
 		return Prompt{}, errors.New(`"messages" has an empty message`)
 	}
 	return Prompt{Text: messages[0].Content}, nil
+}
+
+// buildCustom is vLLM's custom dataset: a file of JSON lines, see buildJSONL.
+func buildCustom(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
+	if spec.Compat == CompatVLLM010 {
+		spec.Seed = 0 // that version never passed the seed on
+	}
+	set, err := buildJSONL(ctx, spec, tok)
+	if err != nil {
+		return nil, err
+	}
+	set.Notes = append(set.Notes, "prompts are sent as they are: vLLM's client puts the model's chat template around "+
+		"them unless --skip-chat-template")
+	return set, nil
 }

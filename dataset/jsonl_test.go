@@ -60,8 +60,8 @@ func TestJSONLErrors(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
 		{"not JSON", `hello`, "invalid character 'h'"},
 		{"cut off", `{"prompt": "a`, "unexpected end"},
-		{"array", `["a"]`, "a JSON array where an object is wanted"},
-		{"text", `"a"`, "a JSON string where an object is wanted"},
+		{"array", `["a"]`, "a JSON array, expected an object"},
+		{"text", `"a"`, "a JSON string, expected an object"},
 		{"nothing", `{"text": "a"}`, `no "prompt", "prompt_token_ids" or "messages"`},
 		{"null", `null`, `no "prompt"`},
 		{"two forms", `{"prompt": "a", "prompt_token_ids": [1]}`, "more than one"},

@@ -85,7 +85,7 @@ func TestBurstGPTLengths(t *testing.T) {
 	}
 
 	set = build(t, Spec{Kind: "burstgpt", Path: path, N: 3, Compat: CompatVLLM}, pairing{})
-	if !noteWith(set, "3 prompts are not exactly of the length asked") {
+	if !noteWith(set, "3 prompts not exactly as long as requested,") {
 		t.Errorf("notes %q, want the lengths missed under vLLM's rules", set.Notes)
 	}
 }
@@ -152,8 +152,8 @@ func TestSamePromptsAreNoted(t *testing.T) {
 	for _, p := range set.Prompts {
 		distinct[p.Text] = true
 	}
-	if want := fmt.Sprintf("%d of 200 prompts are the same as another one", 200-len(distinct)); len(distinct) == 200 ||
-		!noteWith(set, want) {
+	want := fmt.Sprintf("prompts that are the same as another one: %d of 200", 200-len(distinct))
+	if len(distinct) == 200 || !noteWith(set, want) {
 		t.Errorf("notes %q, want %q", set.Notes, want)
 	}
 }

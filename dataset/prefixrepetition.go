@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Sizes of vLLM's prefix_repetition where none is asked.
@@ -40,8 +41,8 @@ func buildPrefixRepetition(ctx context.Context, spec Spec, tok Tokenizer) (*Set,
 
 func (s *Set) repetitionNote(spec Spec) {
 	if missing := spec.N - len(s.Prompts); missing > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d prompts, %d were asked: each of the %d prefixes has as many",
-			len(s.Prompts), spec.N, spec.NumPrefixes))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s, %d were asked: each of the %d prefixes has as many",
+			text.Count(len(s.Prompts), "prompt"), spec.N, spec.NumPrefixes))
 	}
 }
 

@@ -189,7 +189,7 @@ func TestRandomTextWithTokenizer(t *testing.T) {
 			if exact < c.exact {
 				t.Errorf("%d of 50 prompts have the length asked, want %d", exact, c.exact)
 			}
-			if missed := noteWith(set, "not exactly of the length asked"); missed != (exact < 50) {
+			if missed := noteWith(set, "not exactly as long as requested"); missed != (exact < 50) {
 				t.Errorf("%d exact, notes = %q", exact, set.Notes)
 			}
 		})
@@ -200,7 +200,7 @@ func TestRandomTextWithTokenizer(t *testing.T) {
 // shortest is sent, and the tries are bounded.
 func TestRandomTextThatCannotFit(t *testing.T) {
 	set := build(t, Spec{Kind: "random", N: 3, InputLen: 2, OutputLen: 1}, pieces{1})
-	if !noteWith(set, "3 prompts are not exactly") {
+	if !noteWith(set, "3 prompts not exactly as long as requested,") {
 		t.Errorf("notes = %q, want one on 3 prompts", set.Notes)
 	}
 	counter := &words{}

@@ -49,7 +49,7 @@ func TestRandomTextReachesItsLength(t *testing.T) {
 			}
 			off = off || p.InputTokens > 10+42
 		}
-		if missed := noteWith(set, "not exactly of the length"); missed == c.exact || c.exact && off {
+		if missed := noteWith(set, "not exactly as long as requested"); missed == c.exact || c.exact && off {
 			t.Errorf("%s: notes %q", c.name, set.Notes)
 		}
 	}

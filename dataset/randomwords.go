@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/internal/text"
 )
 
 // wordsNote goes with texts whose lengths nobody counted.
@@ -79,8 +80,8 @@ func (e *lengthErrors) notes() []string {
 	if e.count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d prompts are not exactly of the length asked, by up to %d tokens: texts of this "+
-		"vocabulary do not fit it", e.count, e.largest)}
+	return []string{fmt.Sprintf("%s not exactly as long as requested, by at most %s: the vocabulary has no text of "+
+		"that length", text.Count(e.count, "prompt"), text.Count(e.largest, "token"))}
 }
 
 // writer composes texts from the word list.

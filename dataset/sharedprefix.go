@@ -11,7 +11,7 @@ import (
 )
 
 // buildSharedPrefix makes groups of prompts: each group begins with a prefix of
-// its own, PrefixLen tokens, and each prompt goes on with InputLen tokens of its
+// its own, PrefixLen tokens, and each prompt continues with InputLen tokens of its
 // own. Groups take turns, or follow the seed with Shuffle.
 func buildSharedPrefix(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err := spec.checkLengths(); err != nil {
@@ -84,7 +84,7 @@ func newMaker(spec Spec, tok Tokenizer) (*maker, error) {
 	return m, nil
 }
 
-// make is the prompt that goes on from another with count more tokens. number
+// make is the prompt that continues from another with count more tokens. number
 // is another one for each text that shall begin differently.
 func (m *maker) make(ctx context.Context, from Prompt, count, number int) (Prompt, error) {
 	if m.ids != nil {

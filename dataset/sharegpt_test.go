@@ -140,7 +140,7 @@ func TestShareGPTErrors(t *testing.T) {
 			"wrong value", `[{"conversations":[{"value":5},{"value":"x"}]}]`,
 			`conversation 1: turn 1: "value" is a JSON number, want text`,
 		},
-		{"wrong turn", `[{"conversations":[{"value":"x"},"y"]}]`, "turn 2: a JSON string where an object is wanted"},
+		{"wrong turn", `[{"conversations":[{"value":"x"},"y"]}]`, "turn 2: a JSON string, expected an object"},
 		{
 			"all filtered", `[{"conversations":[{"value":"a"},{"value":"b"}]}]`,
 			"none of 1 conversations passes the filter",

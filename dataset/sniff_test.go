@@ -80,7 +80,7 @@ func TestHFFolderWithDescription(t *testing.T) {
 	}
 }
 
-// What an instruction is about stands in a column of its own.
+// What an instruction is about is in a column of its own.
 func TestInstructionWithInput(t *testing.T) {
 	rows := `[{"instruction":"Give three tips for staying healthy.","input":""},` +
 		`{"instruction":"Classify this text, please.","input":"The movie was great."}]`

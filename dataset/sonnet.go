@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // sonnetTask is what vLLM's client puts before the lines.
@@ -32,7 +32,7 @@ const maxPoem = 16 << 20
 // InputLen at the lines' average length. A chat template cannot be applied here;
 // TemplateTokens stands for its tokens.
 func buildSonnet(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := os.Open(spec.Path)
+	file, err := userfile.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sort"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // bytesAToken is how much of a text is read for a token, at first.
@@ -28,7 +28,7 @@ func buildText(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		return nil, err
 	}
 
-	file, err := os.Open(spec.Path)
+	file, err := userfile.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
@@ -125,7 +125,7 @@ func (c *cutter) cut(ctx context.Context, start int64, want int) (Prompt, int64,
 		case whole && start > 0:
 			start /= 2 // too near to the end
 		case whole:
-			return Prompt{}, 0, fmt.Errorf("the file has %d tokens, %d were asked for one prompt", tokens, want)
+			return Prompt{}, 0, fmt.Errorf("the file has %d tokens, but one prompt needs %d", tokens, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/dataset/table"
 )
 
-// tokInputsField is the column that prompts stand in unless Field says another.
+// tokInputsField is the column that prompts are in unless Field says another.
 const tokInputsField = "tok_inputs"
 
 // buildTokInputs sends prompts that somebody has tokenized before: the first N

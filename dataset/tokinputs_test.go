@@ -177,7 +177,7 @@ func TestTokInputsErrors(t *testing.T) {
 		},
 		{
 			"numbers, not lists", "a.parquet", string(parquetBytes(t, []hfPrompts{{"a", 1}})), "number",
-			`column "number" holds no lists of whole numbers`,
+			`column "number" contains no lists of whole numbers`,
 		},
 		{
 			"texts", "a.parquet", string(parquetBytes(t, []hfTexts{{[]string{"a"}}})), "texts",

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/sessions"
 	"github.com/benchrig/bench/dataset/table"
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // traceRow is one request of a timed trace.
@@ -39,7 +41,7 @@ var errEnough = errors.New("enough")
 // those of vLLM's client come from Python's salted string hash and are others in
 // each run of it.
 func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := os.Open(spec.Path)
+	file, err := userfile.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
@@ -73,8 +75,8 @@ func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	}
 
 	if len(rows) < spec.N {
-		set.Notes = append(set.Notes, fmt.Sprintf("the trace has %d requests, %d were asked: no more are sent",
-			len(rows), spec.N))
+		set.Notes = append(set.Notes, fmt.Sprintf("the trace has %s, %d were asked: no more are sent",
+			text.Count(len(rows), "request"), spec.N))
 	}
 
 	set.Notes = append(set.Notes, b.notes()...)
@@ -169,12 +171,7 @@ func (k TraceKeys) row(line []byte) (traceRow, error) {
 func (s Spec) blocks(rows []traceRow) (block int, unit float64, err error) {
 	block, unit = s.BlockLen, s.TimeUnitS
 	if block == 0 {
-		for _, known := range []int{mooncakeBlock, alibabaBlock} {
-			if !slices.ContainsFunc(rows, func(r traceRow) bool { return !r.fits(known) }) {
-				block = known
-				break
-			}
-		}
+		block = knownBlock(rows)
 	}
 
 	if unit == 0 {
@@ -195,7 +192,17 @@ func (s Spec) blocks(rows []traceRow) (block int, unit float64, err error) {
 	return block, unit, nil
 }
 
-// fits says whether the row has as many hashes as blocks, or none.
+// knownBlock is the block of the known trace whose lengths all rows fit; 0: none.
+func knownBlock(rows []traceRow) int {
+	for _, known := range []int{mooncakeBlock, alibabaBlock} {
+		if !slices.ContainsFunc(rows, func(r traceRow) bool { return !r.fits(known) }) {
+			return known
+		}
+	}
+	return 0
+}
+
+// fits reports whether the row has as many hashes as blocks, or none.
 func (r traceRow) fits(block int) bool {
 	return len(r.hashes) == 0 || len(r.hashes) == (r.input+block-1)/block
 }
@@ -303,4 +310,117 @@ func (b *blocks) notes() []string {
 		return append(notes, wordsNote)
 	}
 	return append(notes, b.off.notes()...)
+}
+
+// maxSessionBytes bounds the prompts of recorded sessions, each of which holds
+// all that was said before it.
+const maxSessionBytes = 2 << 30
+
+// buildSessions reads recorded sessions and makes prompts of their lengths.
+// Blocks with the same hash are the same text, as in buildTrace. Where a file
+// says only what each request adds, the server's own answers are between.
+func buildSessions(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
+	file, err := userfile.Open(spec.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
+	}
+	defer file.Close()
+
+	list, block, err := sessions.Read(ctx, file, spec.N)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
+	}
+
+	b, err := newBlocks(spec, tok, blockTokens(spec, block, list))
+	if err != nil {
+		return nil, err
+	}
+
+	set := &Set{Prompts: make([]Prompt, len(list))}
+	cut, size := 0, 0
+	for i, session := range list {
+		if set.Prompts[i], err = b.session(ctx, session, spec, &cut); err != nil {
+			return nil, fmt.Errorf("session %q: %w", session.ID, err)
+		}
+		one := Set{Prompts: set.Prompts[i : i+1]}
+		if size += one.Bytes(); size > maxSessionBytes {
+			return nil, fmt.Errorf("the prompts of the first %d sessions take %d GiB: ask for fewer sessions", i+1,
+				maxSessionBytes>>30)
+		}
+	}
+
+	if len(list) < spec.N {
+		set.Notes = append(set.Notes, fmt.Sprintf("the file has %s, %d were asked: no more are sent",
+			text.Count(len(list), "session"), spec.N))
+	}
+	if cut > 0 {
+		set.Notes = append(set.Notes, fmt.Sprintf("%d waits were longer than %g s and are cut to it", cut,
+			spec.MaxWaitS))
+	}
+
+	set.Notes = append(set.Notes, b.notes()...)
+	return set, nil
+}
+
+// blockTokens are the tokens of a hashed block: as asked, as the file says, as
+// known traces have them, or as the lengths are on average, half a block of
+// each prompt's last one counted.
+func blockTokens(spec Spec, block int, list []sessions.Session) int {
+	if spec.BlockLen > 0 {
+		return spec.BlockLen
+	}
+	if block > 0 {
+		return block
+	}
+
+	var rows []traceRow // with hashes
+	tokens, hashed := 0, 0.0
+	for _, s := range list {
+		for _, r := range s.Requests {
+			if len(r.Hashes) > 0 {
+				rows = append(rows, traceRow{input: r.Input, hashes: r.Hashes})
+				tokens += r.Input
+				hashed += float64(len(r.Hashes)) - 0.5
+			}
+		}
+	}
+	if known := knownBlock(rows); known > 0 {
+		return known
+	}
+	return max(1, int(float64(tokens)/hashed+0.5))
+}
+
+// session makes the requests of a session. cut counts waits that were longer
+// than Spec.MaxWaitS.
+func (b *blocks) session(ctx context.Context, s sessions.Session, spec Spec, cut *int) (Prompt, error) {
+	var p Prompt
+	for i, r := range s.Requests {
+		one, err := b.prompt(ctx, traceRow{input: r.Input, output: r.Output, hashes: r.Hashes})
+		if err != nil {
+			return Prompt{}, fmt.Errorf("request %d: %w", i+1, err)
+		}
+		if spec.OutputLen > 0 {
+			one.OutputTokens = spec.OutputLen
+		}
+		if i == 0 {
+			p = one
+			continue
+		}
+
+		turn := Turn{
+			Text: one.Text, TokenIDs: one.TokenIDs, InputTokens: one.InputTokens, OutputTokens: one.OutputTokens,
+			Whole: r.Whole, After: r.After, WaitS: r.WaitS,
+		}
+		if !r.Whole {
+			turn.InputTokens = 0 // what was said before counts too
+		}
+		if spec.MaxWaitS > 0 && r.WaitS != nil && *r.WaitS > spec.MaxWaitS {
+			turn.WaitS = new(spec.MaxWaitS)
+			*cut++
+		}
+		p.Turns = append(p.Turns, turn)
+	}
+
+	p.At = &s.StartS
+	return p, nil
 }

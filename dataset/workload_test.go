@@ -168,7 +168,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	set := build(t, Spec{Kind: "text", Path: path, N: 4, InputLen: 31, OutputLen: 6}, double{})
-	if !noteWith(set, "4 prompts are not exactly") || set.Prompts[0].InputTokens != 30 {
+	if !noteWith(set, "4 prompts not exactly as long as requested,") || set.Prompts[0].InputTokens != 30 {
 		t.Errorf("odd lengths: %d tokens, notes %q", set.Prompts[0].InputTokens, set.Notes)
 	}
 	if set := build(t, Spec{Kind: "text", Path: path, N: 4, InputLen: 31, OutputLen: 6}, nil); !noteWith(set,
@@ -179,8 +179,8 @@ func TestText(t *testing.T) {
 
 func TestTextErrors(t *testing.T) {
 	for content, want := range map[string]string{
-		"":                       "the file has 0 tokens, 10 were asked",
-		"a few words only":       "the file has 4 tokens, 10 were asked",
+		"":                       "the file has 0 tokens, but one prompt needs 10",
+		"a few words only":       "the file has 4 tokens, but one prompt needs 10",
 		"some \xff\xfe\x00 junk": "not UTF-8 text",
 	} {
 		_, err := Build(t.Context(), Spec{Kind: "text", Path: writeFile(t, content), N: 2, InputLen: 10, OutputLen: 1},
@@ -282,7 +282,7 @@ func TestFrozenIsChecked(t *testing.T) {
 		"changed":       {strings.Replace(good, "three", "threw", 1), "the file was changed"},
 		"order":         {lines[0] + lines[2] + lines[1] + lines[3], "the file was changed"},
 		"answer length": {strings.Replace(good, `"output_tokens":5`, `"output_tokens":6`, 1), "the file was changed"},
-		"no prompt":     {lines[0] + "{}\n", `line 2: want one of "text" and "token_ids"`},
+		"no prompt":     {lines[0] + "{}\n", `line 2: want one of "text", "token_ids" and "audio"`},
 		"negative":      {lines[0] + `{"text": "a", "group": -1}`, "negative"},
 	} {
 		_, err := Build(t.Context(), Spec{Kind: "frozen", Path: writeFile(t, c.content), N: 3}, nil)
@@ -306,7 +306,10 @@ func FuzzFrozen(f *testing.F) {
 	var file bytes.Buffer
 	at := 1.5
 	set := &Set{Prompts: []Prompt{
-		{Text: "a", Images: []string{"data:,x"}, Turns: []Turn{{"b", 3}}, At: &at, Group: 2},
+		{Text: "a", Images: []string{"data:,x"}, Turns: []Turn{
+			{Text: "b", OutputTokens: 3, After: []int{0}, WaitS: &at},
+			{TokenIDs: []int{7}, Whole: true, After: []int{}},
+		}, At: &at, Group: 2},
 		{TokenIDs: []int{5}},
 	}}
 	if err := Write(&file, set, Meta{Spec: Spec{Kind: "random"}}); err != nil {

@@ -13,7 +13,7 @@ import (
 
 const cpuNode = "cpu_cores_count 96\nsimd_count 0\nlocation_id 0\n"
 
-// Two MI300X whose cards and compute nodes stand in different orders, and the
+// Two MI300X whose cards and compute nodes are in different orders, and the
 // display controller of the board.
 func TestDetectAMDServer(t *testing.T) {
 	root := fakegpu.Tree(t, fakegpu.Join(

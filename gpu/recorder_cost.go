@@ -36,7 +36,7 @@ func (rec *recording) cost() Cost {
 	return c
 }
 
-// paced is a sampler that sets the pace itself, by a program that goes on
+// paced is a sampler that sets the pace itself, by a program that continues
 // writing readings.
 type paced interface{ SetPeriod(period time.Duration) }
 

@@ -350,7 +350,7 @@ func (s timedSampler) Read(context.Context) ([]device.Reading, error) {
 	return []device.Reading{{At: at, GPUReading: results.GPUReading{Device: "a"}}}, nil
 }
 
-// Readings of a GPU whose power grows with time stand at the right moments:
+// Readings of a GPU whose power grows with time are at the right moments:
 // the energy between the first and the last is right.
 func TestRecorderOfSMIStream(t *testing.T) {
 	fakegpu.Tools(t, map[string]string{"nvidia-smi": `

@@ -44,7 +44,7 @@ func (b *budget) fit(pending []attempt, life plan.Life, up bool) (left, dropped 
 		if need > have && b.worthDropping(next) {
 			b.dropFrom = next
 			b.dropWhy = results.Failf(results.FailDeadline,
-				"repeats from %d on are left out: with them the rest would take about %s, and %s are left of %s",
+				"repeats from %d on are left out: the rest would take about %s with them, and %s are left of %s",
 				next, seconds(need), seconds(have), b.limit)
 		}
 	}
@@ -81,7 +81,7 @@ func (b *budget) fitStrictly(pending []attempt, life plan.Life, up bool) (left, 
 		}
 		dropped = append(dropped, a)
 		if why == nil {
-			why = results.Failf(results.FailDeadline, "not begun: it would take about %s, and %s are left of %s",
+			why = results.Failf(results.FailDeadline, "not started: it would take about %s, and %s are left of %s",
 				seconds(need), seconds(have), b.limit)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -17,8 +17,8 @@ import (
 func TestCacheStateOfSteps(t *testing.T) {
 	counted := func(share float64) func(*fakeServer) {
 		return func(s *fakeServer) {
-			s.extra[engines.PrefixQueries] += 10_000
-			s.extra[engines.PrefixHits] += 10_000 * share
+			s.extra[scrape.PrefixQueries] += 10_000
+			s.extra[scrape.PrefixHits] += 10_000 * share
 		}
 	}
 	type step struct {

@@ -33,7 +33,7 @@ func (c *Control) Skip() bool {
 	return true
 }
 
-// StopAfterStep says whether the run is to end after the step that runs. The
+// StopAfterStep sets whether the run is to end after the step that runs. The
 // rest is not run then, and can be resumed.
 func (c *Control) StopAfterStep(yes bool) {
 	if c == nil {
@@ -72,5 +72,30 @@ func (c *Control) skippable(ctx context.Context, what string) (_ context.Context
 		defer c.mu.Unlock()
 		c.skip = nil
 		cancel(nil)
+	}
+}
+
+// halt is why nothing more of a run is started. Several causes may come
+// together; the gravest one is kept, and of equals the first.
+type halt struct{ why *results.Failure }
+
+// set halts the run for a reason, unless it is halted for a graver one.
+func (h *halt) set(why *results.Failure) {
+	if h.why == nil || gravity(why.Class) > gravity(h.why.Class) {
+		h.why = why
+	}
+}
+
+// gravity orders causes by what they mean for whoever comes next: a server that
+// may still run spoils every measurement on the machine, a full disk every
+// record.
+func gravity(class results.FailureClass) int {
+	switch class {
+	case results.FailNoProof:
+		return 2
+	case results.FailDisk:
+		return 1
+	default:
+		return 0
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/bisect"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
@@ -17,20 +18,26 @@ import (
 
 // decider says which planned steps are needed and what load they get. That
 // follows from the plan and the results so far alone, so that a run that was cut
-// off goes on as it would have gone.
+// off continues as it would have gone.
 type decider struct {
 	scenario *scenarios.Scenario
 	ledger   *ledger
 
 	rounds map[int]*results.Failure // why rounds of repeats are not needed, as of so many decided steps
-	tuning map[int]tune.Round       // what rounds of a tuning measure, as of these steps
+	chosen map[int]round            // what rounds of a tuning or a bisection measure, as of these steps
 	asOf   int
+}
+
+// round says which variants a repeat measures.
+type round interface {
+	// Without says why a round does not need a step; "": it does.
+	Without(variant, point string) string
 }
 
 // figuresDecide reports whether figures of steps decide which later ones are needed.
 func figuresDecide(sc *scenarios.Scenario) bool {
 	return plan.RepeatsPolicy(sc) != nil || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil ||
-		plan.TunePolicy(sc) != nil
+		plan.TunePolicy(sc) != nil || plan.BisectPolicy(sc) != nil
 }
 
 // decision is what is done with a planned step, now that it is its turn.
@@ -88,32 +95,40 @@ func (d *decider) repeatedEnough(s plan.Step) *results.Failure {
 // forget drops what was decided before the last steps were.
 func (d *decider) forget() {
 	if d.rounds == nil || d.asOf != d.ledger.done {
-		d.rounds, d.tuning, d.asOf = map[int]*results.Failure{}, map[int]tune.Round{}, d.ledger.done
+		d.rounds, d.chosen, d.asOf = map[int]*results.Failure{}, map[int]round{}, d.ledger.done
 	}
 }
 
-// dropped says why a round of a tuning does not measure a step; nil: it does.
+// dropped says why a round of a tuning or a bisection does not measure a step; nil:
+// it does.
 func (d *decider) dropped(s plan.Step) *results.Failure {
-	policy := plan.TunePolicy(d.scenario)
-	if policy == nil {
+	if plan.TunePolicy(d.scenario) == nil && plan.BisectPolicy(d.scenario) == nil {
 		return nil
 	}
 
 	d.forget()
-	round, known := d.tuning[s.Repeat]
+	chosen, known := d.chosen[s.Repeat]
 	if !known {
-		names := make([]string, len(d.scenario.Variants))
-		for i, v := range d.scenario.Variants {
-			names[i] = v.Name
-		}
-		round = tune.RoundOf(*policy, names, cmp.Or(d.scenario.Baseline, names[0]), s.Repeat,
-			d.ledger.finished(func(o plan.Step) bool { return o.Repeat < s.Repeat }))
-		d.tuning[s.Repeat] = round
+		chosen = d.choose(s.Repeat)
+		d.chosen[s.Repeat] = chosen
 	}
-	if why := round.Without(s.Variant, s.Point); why != "" {
+	if why := chosen.Without(s.Variant, s.Point); why != "" {
 		return results.Failf(results.FailNotNeeded, "%s", why)
 	}
 	return nil
+}
+
+// choose decides what a round measures, by the rounds before it.
+func (d *decider) choose(repeat int) round {
+	names := make([]string, len(d.scenario.Variants))
+	for i, v := range d.scenario.Variants {
+		names[i] = v.Name
+	}
+	before := d.ledger.finished(func(o plan.Step) bool { return o.Repeat < repeat })
+	if policy := plan.BisectPolicy(d.scenario); policy != nil {
+		return bisect.RoundOf(*policy, names, repeat, before)
+	}
+	return tune.RoundOf(*plan.TunePolicy(d.scenario), names, cmp.Or(d.scenario.Baseline, names[0]), repeat, before)
 }
 
 // narrowEnough says why results need no further repeat; nil: they do.

@@ -45,7 +45,7 @@ func newDisk(r *Runner, each func()) *disk {
 	return d
 }
 
-// low says that too little disk is free for the run to go on. What cannot be
+// low says that too little disk is free for the run to continue. What cannot be
 // looked at is no reason to end a run: a write that fails is.
 func (d *disk) low() *results.Failure {
 	if d.minFree <= 0 {

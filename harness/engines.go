@@ -16,7 +16,7 @@ import (
 // else does.
 type engineBook struct {
 	journal      func(results.Event) error
-	resumed      bool     // the run goes on
+	resumed      bool     // the run continues
 	allowChanged bool     // with other engines too
 	sinceStart   []string // what of the machine differs from the run's start
 
@@ -39,7 +39,7 @@ func newEngineBook(journal func(results.Event) error, from *Resume) *engineBook 
 
 // compare compares who answers as a variant with who did at the first time.
 // Another engine is noted for every later result; where a resumed run must not
-// go on with it, that is the failure. The error is about the record keeping.
+// continue with it, that is the failure. The error is about the record keeping.
 func (b *engineBook) compare(variant string, servers []step.Server) (*results.Failure, error) {
 	info := servers[0].Info()
 	now := results.Engine{Variant: variant, Launcher: info.Launcher, Model: info.Model, Version: info.Version}

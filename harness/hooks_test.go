@@ -50,6 +50,11 @@ func (f *fakeHooks) Check(_ context.Context, check scenarios.Check) results.Hook
 	return f.record(scenarios.CheckName(check), "check")
 }
 
+func (f *fakeHooks) Evaluate(_ context.Context, e scenarios.Evaluation, vars map[string]string) *results.CommandScore {
+	f.world.log("evaluate %s %s", e.Name, vars["BENCH_STEP"])
+	return &results.CommandScore{Name: e.Name, Score: new(1.0)}
+}
+
 func (f *fakeHooks) Notify(_ context.Context, n scenarios.Notify, m hooks.Message) results.HookRecord {
 	f.messages = append(f.messages, m)
 	f.world.log("notify %s %s: %d ok, %d failed, %d not run: %s", n.Format, m.Event, m.OK, m.Failed, m.NotRun, m.Reason)
@@ -231,7 +236,8 @@ func TestHooksInResults(t *testing.T) {
 		for name, want := range map[string]string{
 			"BENCH_LEVEL": "step", "BENCH_PHASE": "after", "BENCH_STEP": "b_c2_r1", "BENCH_VARIANT": "b",
 			"BENCH_POINT": "c2", "BENCH_REPEAT": "1",
-			"BENCH_ATTEMPT": "1", "BENCH_LIFE": "02-b", "BENCH_BASE_URL": "http://127.0.0.1:1", "BENCH_VERDICT": "ok",
+			"BENCH_ATTEMPT": "1", "BENCH_LIFE": "02-b", "BENCH_MODEL": "m-b",
+			"BENCH_BASE_URL": "http://127.0.0.1:1", "BENCH_VERDICT": "ok",
 			"BENCH_RUN_ID": "run", "BENCH_SCENARIO": sc.Name,
 		} {
 			if vars[name] != want {

@@ -124,7 +124,8 @@ func (l *ledger) keep(r *results.Result) {
 
 	part := whatDecides(r)
 	if !l.byFigures {
-		part.Figures, part.Telemetry, part.SQZB, part.LlamaBench = nil, nil, nil, nil
+		part.Figures, part.Telemetry, part.SQZB, part.LlamaBench, part.Measures = nil, nil, nil, nil, nil
+		part.Parts = nil
 		part.Cost, part.Extrapolated = nil, nil
 	}
 	l.results[r.Step.ID] = part
@@ -136,7 +137,9 @@ func (l *ledger) keep(r *results.Result) {
 func whatDecides(r *results.Result) *results.Result {
 	part := &results.Result{
 		Node: r.Node, Step: r.Step, StartedAt: r.StartedAt, Verdict: r.Verdict, Asked: r.Asked, SQZB: r.SQZB,
-		LlamaBench: r.LlamaBench, Cost: r.Cost, Extrapolated: r.Extrapolated,
+		LlamaBench: r.LlamaBench, MeasuredBy: r.MeasuredBy, Measures: r.Measures, Cost: r.Cost,
+		Extrapolated: r.Extrapolated, Evaluation: r.Evaluation,
+		CommandScore: r.CommandScore, Parts: partsOf(r),
 	}
 	part.Asked.Body, part.Asked.Settings = "", nil
 
@@ -152,14 +155,26 @@ func whatDecides(r *results.Result) *results.Result {
 		part.Telemetry = &results.Telemetry{Sum: r.Telemetry.Sum, Efficiency: r.Telemetry.Efficiency}
 	}
 	if r.Figures != nil {
-		figures := *r.Figures
-		figures.ChunkSizes, figures.Lengths, figures.Series, figures.Prompts = nil, nil, nil, nil
-		figures.Steady, figures.Answers, figures.FinishReasons, figures.Failures = nil, nil, nil, nil
-		figures.FailureSamples, figures.TokenSources = nil, nil
-		part.Figures = &figures
+		part.Figures = new(figuresThatDecide(*r.Figures))
 	}
 
 	return part
+}
+
+// figuresThatDecide are figures without their lists.
+func figuresThatDecide(f results.Figures) results.Figures {
+	f.ChunkSizes, f.Lengths, f.Series, f.Prompts = nil, nil, nil, nil
+	f.Steady, f.Answers, f.FinishReasons, f.Failures = nil, nil, nil, nil
+	f.FailureSamples, f.TokenSources, f.Sessions = nil, nil, nil
+	return f
+}
+
+// partsOf are the figures of the parts of a load, without their lists.
+func partsOf(r *results.Result) (parts []results.PartFigures) {
+	for _, p := range r.Parts {
+		parts = append(parts, results.PartFigures{By: p.By, Name: p.Name, Figures: figuresThatDecide(p.Figures)})
+	}
+	return parts
 }
 
 // leaveOut takes in that a step is not run.

@@ -124,6 +124,15 @@ func tuneScenario() *scenarios.Scenario {
 	return sc
 }
 
+// bisectScenario has four versions.
+func bisectScenario() *scenarios.Scenario {
+	sc := tuneScenario()
+	sc.Points, sc.Tune = sc.Points[:1], scenarios.Tune{}
+	sc.Bisect = scenarios.Bisect{Figure: "output_throughput", Starts: 3, Confirm: 3}
+	sc.Repeats = sc.Bisect.Rounds(4)
+	return sc
+}
+
 // spreads are the lengths of passes: two that differ by 8 % in the first two
 // rounds of a variant, then the same.
 func spreads(pass int) float64 {
@@ -214,7 +223,7 @@ func TestUntil(t *testing.T) {
 func TestResumeDecidesAlike(t *testing.T) {
 	for name, sc := range map[string]func() *scenarios.Scenario{
 		"search": searchScenario, "until": untilScenario,
-		"prune": pruneScenario, "tune": tuneScenario,
+		"prune": pruneScenario, "tune": tuneScenario, "bisect": bisectScenario,
 	} {
 		t.Run(name, func(t *testing.T) {
 			ttft := func(c int) float64 { return 0.01 * float64(c) }
@@ -237,7 +246,7 @@ func TestResumeDecidesAlike(t *testing.T) {
 	}
 }
 
-// TestRetriedStepReopensRounds: what was not needed is decided on anew when a
+// TestRetriedStepReopensRounds: what was not needed is decided on again when a
 // step is run again.
 func TestRetriedStepReopensRounds(t *testing.T) {
 	d := &curveDriver{ttft: func(int) float64 { return 0.1 }, takes: spreads}
@@ -282,6 +291,7 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 		{"search", searchScenario(), 48, 8, "max-concurrency from 1 to 64, by the steps before"},
 		{"until", untilScenario(), 24, 8, "only while an interval is wider than 5 %"},
 		{"prune", pruneScenario(), 16, 4, "unless a lower point is overloaded"},
+		{"bisect", bisectScenario(), 56, 6, "for the versions around the change and one between them"},
 		{"tune", tuneScenario(), 32, 8, "confirmation: for the best variant and the baseline, at one load point each"},
 		{"neither", testScenario(scenarios.Interleaved, scenarios.RestartVariant), 8, 8, ""},
 	} {
@@ -331,5 +341,31 @@ func TestTuneHalves(t *testing.T) {
 	const why = "b was dropped after round 1: output_throughput 64 at c1, place 3 of 4"
 	if msg := run.NotNeeded[0].Result.Failure.Message; msg != why {
 		t.Errorf("the first step that is not needed says %q, want %q", msg, why)
+	}
+}
+
+// TestBisectFindsTheVersion runs a search whose last version takes twice as long:
+// the ends three times, then a version between them at a time, then the two around
+// the change.
+func TestBisectFindsTheVersion(t *testing.T) {
+	sc := bisectScenario()
+	d := &curveDriver{ttft: func(c int) float64 { return 0.01 * float64(c) }}
+	slow := map[int]bool{2: true, 4: true, 6: true, 9: true, 12: true, 14: true, 16: true, 18: true}
+	d.takes = func(pass int) float64 {
+		if slow[pass] {
+			return 2
+		}
+		return 1
+	}
+	run, outcome := d.world().run(d.ctx(t), t, sc)
+
+	var got []string
+	for _, s := range run.Steps {
+		got = append(got, s.Result.Step.ID)
+	}
+	want := "a_c1_r1 d_c1_r1 a_c1_r2 d_c1_r2 a_c1_r3 d_c1_r3 a_c1_r4 b_c1_r4 d_c1_r4 b_c1_r5 c_c1_r5 d_c1_r5 " +
+		"c_c1_r6 d_c1_r6 c_c1_r7 d_c1_r7 c_c1_r8 d_c1_r8"
+	if strings.Join(got, " ") != want || outcome.Failed+outcome.NotRun > 0 {
+		t.Errorf("steps = %v, outcome %+v, want %s", got, outcome, want)
 	}
 }

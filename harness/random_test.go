@@ -62,7 +62,7 @@ func (d *drawn) draw(n int, name string) int {
 	return int(h.Sum64() % uint64(n))
 }
 
-// failsNow says whether something fails now: of 12, one fails always and two once.
+// failsNow reports whether something fails now: of 12, one fails always and two once.
 func (d *drawn) failsNow(name string) bool {
 	switch d.draw(12, name) {
 	case 0:
@@ -258,7 +258,7 @@ func drawScenario(t *testing.T, rng *rand.Rand) *scenarios.Scenario {
 	return sc
 }
 
-// carryOut runs a scenario into dir, or goes on with what lies there.
+// carryOut runs a scenario into dir, or continues with what lies there.
 func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Folder, from *Resume) *results.Run {
 	t.Helper()
 	p, err := plan.New(sc, plan.Machine{Self: "/bench"})
@@ -387,7 +387,7 @@ func TestKilledRunsComeToTheSameEnd(t *testing.T) {
 	}
 }
 
-// resumed goes on in next with what the kill of last left, to the end that the
+// resumed continues in next with what the kill of last left, to the end that the
 // run in one go had.
 func resumed(t *testing.T, sc *scenarios.Scenario, want *results.Run, last, next *drawn) {
 	t.Helper()

@@ -56,7 +56,7 @@ func TestDroppedRepeatsSayWhy(t *testing.T) {
 		sc.RunDeadline = 50 * time.Minute
 		w := &world{each: 10 * time.Minute}
 		run, outcome := w.run(t.Context(), t, sc)
-		want := "repeats from 2 on are left out: with them the rest would take about 40m0s, and 10m0s are left of " +
+		want := "repeats from 2 on are left out: the rest would take about 40m0s with them, and 10m0s are left of " +
 			"the run's deadline of 50m0s"
 		if got := run.Steps[7].Result.Failure; got == nil || got.Message != want {
 			t.Errorf("failure = %v, want %s", got, want)

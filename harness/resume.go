@@ -11,10 +11,10 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Resume is what a run that goes on knows of its former life. Make it with
+// Resume is what a run that continues knows of its former life. Make it with
 // NewResume.
 type Resume struct {
-	// AllowChanged goes on with engines that are not those of the start.
+	// AllowChanged continues with engines that are not those of the start.
 	AllowChanged bool
 	// Changes say what differs from the run's start; every later result has them.
 	Changes []string
@@ -31,7 +31,7 @@ type Resume struct {
 // NewResume reads from a run's folder what stays and what is to be run again.
 // Steps with a verdict stay, unless what ended the run ended them too; failed
 // ones are run again if retryFailed. Steps that were not needed are decided on
-// anew if one is run again that had failed.
+// again if one is run again that had failed.
 func NewResume(run *results.Run, retryFailed bool) *Resume {
 	return NewResumeOf(run, func(*results.Result) bool { return retryFailed })
 }
@@ -122,7 +122,7 @@ func endedByRun(result *results.Result, ended []results.Failure) bool {
 		return false
 	}
 	f := result.Failure
-	return f.Class == results.FailInterrupted || f.Class == results.FailDisk ||
+	return f.Class.EndedRun() ||
 		slices.ContainsFunc(ended, func(e results.Failure) bool { return e.Class == f.Class && e.Message == f.Message })
 }
 

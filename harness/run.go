@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/internal/awake"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -77,8 +78,8 @@ func newRun(r *Runner) *run {
 	n.notify = &notifications{run: n, notifier: r.Notifier, runID: r.RunID, began: time.Now()}
 	n.engines = newEngineBook(n.record.appendEvent, r.Resume)
 	n.monitor = &telemetry.Monitor{
-		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Machine: r.Machine, Live: r.Live,
-		Observe: n.observeStep,
+		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Nodes: r.Nodes, Scenario: r.Scenario, Machine: r.Machine,
+		Live: r.Live, Observe: n.observeStep,
 	}
 
 	if r.Resume != nil {
@@ -115,11 +116,13 @@ func (n *run) newStepRunner(r *Runner) *stepRunner {
 
 // newMethod is the scenario's way to measure a step.
 func (n *run) newMethod() method {
-	switch n.scenario.Method {
-	case scenarios.SQZB:
+	switch {
+	case n.scenario.Method == scenarios.SQZB:
 		return twoPasses{n}
-	case scenarios.LlamaBench:
+	case n.scenario.RunsProgram():
 		return benchProgram{n}
+	case n.scenario.Method == scenarios.ColdStart:
+		return coldStart{n, map[string]bool{}}
 	default:
 		return serving{n}
 	}
@@ -177,13 +180,13 @@ func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "%s passed", limit))
 }
 
-// begin tells the journal that the run starts, or goes on.
+// begin tells the journal that the run starts, or continues.
 func (n *run) begin() error {
 	if n.resume == nil {
 		return n.record.appendEvent(results.Event{Kind: results.RunStarted, Message: n.plan.Scenario})
 	}
 
-	message := fmt.Sprintf("%d of %d steps are kept", len(n.resume.kept), len(n.plan.Refs()))
+	message := fmt.Sprintf("%d of %s kept", len(n.resume.kept), text.Count(len(n.plan.Refs()), "step"))
 	err := n.record.appendEvent(results.Event{Kind: results.RunResumed, Message: message, Changes: n.resume.Changes})
 	for _, result := range n.resume.untold {
 		if err == nil {
@@ -197,6 +200,7 @@ func (n *run) begin() error {
 // works after ctx has ended.
 func (n *run) end(ctx context.Context) {
 	n.live.Enter(results.LiveEnding, 0, "")
+	removeCaches(n.folder)
 	n.hooks.AfterRun(ctx)
 	n.notify.end(context.WithoutCancel(ctx))
 }
@@ -303,8 +307,15 @@ func (n *run) beforeLife(ctx context.Context, planned plan.Life, id string) *res
 func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending []attempt) ([]step.Server,
 	*results.Failure,
 ) {
-	first := pending[0]
-	n.live.BeginLife(first.StepRef, first.pass, id, len(pending))
+	return n.launchOrder(ctx, pending, life.Order{Life: planned, ID: id})
+}
+
+// launchOrder is launch with further wishes. What follows from the first of the
+// pending steps is filled in.
+func (n *run) launchOrder(ctx context.Context, pending []attempt, order life.Order) ([]step.Server, *results.Failure) {
+	planned, first := order.Life, pending[0]
+	order.Step, order.Pass, order.Ports = first.StepRef, first.pass, first.ports
+	n.live.BeginLife(first.StepRef, first.pass, order.ID, len(pending))
 	n.live.Enter(results.LiveLaunching, n.scenario.Variants[planned.VariantIndex].Server.Ready.Timeout, "")
 	endReading := n.monitor.WatchLaunch(ctx)
 	defer endReading()
@@ -316,10 +327,7 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 	defer end()
 	watch := awake.Notice(watched)
 	defer func() { n.steps.startPause = step.DescribePause(watch.Lost()) }()
-	return n.starter.Launch(ctx, life.Order{
-		Life: planned, ID: id, Step: first.StepRef, Pass: first.pass,
-		Ports: first.ports,
-	})
+	return n.starter.Launch(ctx, order)
 }
 
 // freshLife names a server life: as planned, or with a number where there was

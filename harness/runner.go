@@ -1,3 +1,10 @@
+// Package harness turns a scenario into a plan of steps and carries the plan
+// out: launch, wait, load, measure, tear down, next.
+//
+// What goes in: a scenarios.Scenario, the facts of the machine, a launcher and a
+// driver. What comes out: a Plan, and a results folder that holds whatever
+// happened. It speaks no HTTP, starts no process itself, prints nothing, and
+// renders no report.
 package harness
 
 import (
@@ -9,6 +16,8 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -27,12 +36,13 @@ type Runner struct {
 	Folder    *store.Folder
 	Journal   Journal
 	Launcher  life.Launcher
-	Programs  Programs // nil: the method must not be llama-bench
+	Programs  Programs // nil: the method must not run a program
 	Driver    step.Driver
-	Hooks     hooks.Program    // nil: the scenario must have no hooks and checks
-	Notifier  Notifier         // nil: nobody is told
-	Telemetry telemetry.Source // nil: GPUs and host are not sampled
-	Resume    *Resume          // nil: the run starts
+	Hooks     hooks.Program        // nil: the scenario must have no hooks and checks
+	Notifier  Notifier             // nil: nobody is told
+	Telemetry telemetry.Source     // nil: GPUs and host are not sampled
+	Nodes     telemetry.NodeSource // the other nodes of servers; nil: they are not sampled
+	Resume    *Resume              // nil: the run starts
 	// Free is the number of bytes free at a path; nil asks the file system.
 	Free    func(path string) (int64, error)
 	Observe func(status.Update) // nil: nobody watches
@@ -51,7 +61,7 @@ type Runner struct {
 // error is about the record keeping itself.
 func (r *Runner) Run(ctx context.Context) (Outcome, error) { return newRun(r).all(ctx) }
 
-// anyDead reports whether a server has ended or cannot go on.
+// anyDead reports whether a server has ended or cannot continue.
 func anyDead(servers []step.Server) bool {
 	for _, s := range servers {
 		select {
@@ -61,4 +71,24 @@ func anyDead(servers []step.Server) bool {
 		}
 	}
 	return false
+}
+
+// Programs starts programs that run to their end.
+type Programs interface {
+	// Start returns when the program runs, or a *results.Failure that says why
+	// it does not. After a failure nothing of it is left.
+	Start(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Program, error)
+}
+
+// Program is a program that runs, or has ended.
+type Program interface {
+	Info() results.Server
+	// Done is closed when it has ended, or shows no sign of life any more.
+	Done() <-chan struct{}
+	// Failure says why it has not ended well; nil if it has, and before.
+	Failure() *results.Failure
+	// OwnPIDs are its living processes.
+	OwnPIDs() []int
+	// Stop ends what is left of it and proves that all of it is gone.
+	Stop(ctx context.Context) (results.Proof, error)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -48,7 +49,7 @@ func (s *fakeServer) Info() results.Server      { return s.info }
 func (s *fakeServer) Done() <-chan struct{}     { return s.done }
 func (s *fakeServer) Failure() *results.Failure { return s.failure }
 func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
-	values := map[string]float64{engines.OutputTokensTotal: *s.tokens}
+	values := map[string]float64{scrape.OutputTokensTotal: *s.tokens}
 	maps.Copy(values, s.extra)
 	return values, nil
 }
@@ -133,7 +134,7 @@ func (w *world) Launch(_ context.Context, _ engines.Kind, spec recipe.Spec) (ste
 		extra: map[string]float64{},
 	}
 	if w.counted {
-		s.extra[engines.PrefixQueries], s.extra[engines.PrefixHits] = 0, 0
+		s.extra[scrape.PrefixQueries], s.extra[scrape.PrefixHits] = 0, 0
 	}
 	w.servers = append(w.servers, s)
 	return s, nil
@@ -201,7 +202,7 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 	return w.carryOut(ctx, t, sc, p, folder, journal, nil)
 }
 
-// resume goes on with a run in its folder.
+// resume continues with a run in its folder.
 func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario, dir string,
 	change func(*Resume),
 ) (*results.Run, Outcome) {

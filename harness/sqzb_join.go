@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/harness/step"
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -100,8 +100,8 @@ func queueMean(servers []results.Server) *float64 {
 			all = append(all, s.Counters)
 		}
 	}
-	seconds, known := step.Sum(all, engines.QueueSecondsTotal)
-	requests, counted := step.Sum(all, engines.QueueRequestsTotal)
+	seconds, known := step.Sum(all, scrape.QueueSecondsTotal)
+	requests, counted := step.Sum(all, scrape.QueueRequestsTotal)
 	if !known || !counted || requests <= 0 || seconds < 0 {
 		return nil
 	}
@@ -132,7 +132,7 @@ func cacheShifted(full, one *results.CacheState) *results.Warning {
 
 // secondWarnings are the doubts about the second pass that the first has not.
 // Of answers of one token many are alike, which says nothing; its percentiles
-// stand in no table.
+// are in no table.
 func secondWarnings(full, one *results.Result) []results.Warning {
 	var all []results.Warning
 	for _, w := range one.Warnings {

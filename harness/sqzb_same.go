@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,7 +27,7 @@ func portsOf(servers []results.Server) []int {
 // nothing that they tell.
 func passesDiffer(first, second []results.Server) string {
 	if len(first) != len(second) {
-		return fmt.Sprintf("%d servers, in the first pass %d", len(second), len(first))
+		return fmt.Sprintf("%s, in the first pass %d", text.Count(len(second), "server"), len(first))
 	}
 
 	var all []string
@@ -39,7 +40,7 @@ func passesDiffer(first, second []results.Server) string {
 			{"launcher", a.Launcher, b.Launcher},
 			{"model", a.Model, b.Model},
 			{"engine version", a.Version, b.Version},
-			{"command", strings.Join(sameWords(a.Argv), " "), strings.Join(sameWords(b.Argv), " ")},
+			{"command", sameCommand(a), sameCommand(b)},
 			{"GPUs", fmt.Sprint(a.GPUs), fmt.Sprint(b.GPUs)},
 			{"variables not inherited", fmt.Sprint(a.DroppedEnv), fmt.Sprint(b.DroppedEnv)},
 			{"context length", startupSays(a, startupContext), startupSays(b, startupContext)},
@@ -55,20 +56,13 @@ func passesDiffer(first, second []results.Server) string {
 	return strings.Join(all, "; ")
 }
 
-// sameWords leaves out of a container's command what tells one life of it from
-// another.
-func sameWords(argv []string) []string {
-	own := []string{"--name", "--label", "--cidfile"}
-	var words []string
-	inContainer := len(argv) > 1 && argv[1] == "run"
-	for i := 0; i < len(argv); i++ {
-		if inContainer && slices.Contains(own, argv[i]) {
-			i++
-			continue
-		}
-		words = append(words, argv[i])
+// sameCommand is the command line without what tells one life of it from another.
+func sameCommand(s results.Server) string {
+	words := make([]string, len(s.Argv))
+	for i, word := range s.Argv {
+		words[i] = s.Unmarked(word)
 	}
-	return words
+	return strings.Join(words, " ")
 }
 
 func envDiffers(before, after map[string]string) []string {

@@ -15,9 +15,11 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/plan/identity"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -44,7 +46,7 @@ func (w *passWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.S
 	fake.info.BaseURL = fmt.Sprintf("http://127.0.0.1:%d", spec.Port)
 	fake.info.Argv, fake.info.Env = []string{"serve", "--port", fmt.Sprint(spec.Port)},
 		map[string]string{"NO_COLOR": "1"}
-	fake.extra = map[string]float64{engines.QueueSecondsTotal: 0, engines.QueueRequestsTotal: 0}
+	fake.extra = map[string]float64{scrape.QueueSecondsTotal: 0, scrape.QueueRequestsTotal: 0}
 	if w.server != nil {
 		w.server(w.launches, &fake.info)
 	}
@@ -134,7 +136,7 @@ const bothPasses = "launch 01-a, stop 01-a, launch 01-a-pass-2, stop 01-a-pass-2
 func TestTwoPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newPassWorld(func(w *passWorld) {
-			w.extra = map[string]float64{engines.QueueSecondsTotal: 0.8, engines.QueueRequestsTotal: 4}
+			w.extra = map[string]float64{scrape.QueueSecondsTotal: 0.8, scrape.QueueRequestsTotal: 4}
 		})
 		run, outcome := w.run(t.Context(), t, nil)
 		result := run.Steps[0].Result
@@ -507,7 +509,7 @@ func TestPlanOfTwoPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes, err := plan.Changes(stored, p); err != nil || len(changes) != 0 {
+	if changes, err := identity.PlanChanges(stored, p); err != nil || len(changes) != 0 {
 		t.Errorf("Changes = %v, %v of the same plan", changes, err)
 	}
 }
@@ -516,10 +518,11 @@ func TestPassesDiffer(t *testing.T) {
 	server := func(change func(*results.Server)) []results.Server {
 		s := results.Server{
 			Launcher: "vllm", Model: "m", Version: "0.10", Argv: []string{
-				"docker", "run", "-d", "--name",
-				"bench-x-01-a-0", "--label", "c=1", "image", "--tp", "8",
+				"docker", "run", "-d", "--name", "bench-r7f3-01-a-0", "--label", "benchrig.cookie=r7f3.1", "-e",
+				"BENCH_COOKIE=r7f3.1", "image", "--tp", "8",
 			},
-			Env: map[string]string{"A": "1"}, GPUs: []int{0, 1},
+			Container: &results.ContainerInfo{Name: "bench-r7f3-01-a-0", Label: "benchrig.cookie=r7f3.1"},
+			Env:       map[string]string{"A": "1"}, GPUs: []int{0, 1},
 			Startup: &results.Startup{ContextLen: new(int64(2048))},
 		}
 		if change != nil {
@@ -535,11 +538,14 @@ func TestPassesDiffer(t *testing.T) {
 		{"the same", server(nil), ""},
 		{"another life of a container", server(func(s *results.Server) {
 			s.Argv = slices.Clone(s.Argv)
-			s.Argv[4], s.Argv[6] = "bench-x-01-a-pass-2-0", "c=2"
+			s.Argv[4], s.Argv[6] = "bench-r7f3-01-a-pass-2-0", "benchrig.cookie=r7f3.2"
+			s.Argv[8] = "BENCH_COOKIE=r7f3.2"
+			s.Container = &results.ContainerInfo{Name: s.Argv[4], Label: s.Argv[6]}
 		}), ""},
 		{
 			"an argument", server(func(s *results.Server) { s.Argv = append(slices.Clone(s.Argv), "-x") }),
-			`command "docker run -d image --tp 8 -x", in the first pass "docker run -d image --tp 8"`,
+			`command "docker run -d --name NAME --label benchrig.cookie=COOKIE -e BENCH_COOKIE=COOKIE image --tp 8 -x", ` +
+				`in the first pass "docker run -d --name NAME --label benchrig.cookie=COOKIE -e BENCH_COOKIE=COOKIE image --tp 8"`,
 		},
 		{
 			"a version", server(func(s *results.Server) { s.Version = "0.11" }),
@@ -565,8 +571,8 @@ func TestPassesDiffer(t *testing.T) {
 func TestQueueMean(t *testing.T) {
 	server := func(seconds, requests float64) results.Server {
 		return results.Server{Counters: map[string]float64{
-			engines.QueueSecondsTotal:  seconds,
-			engines.QueueRequestsTotal: requests,
+			scrape.QueueSecondsTotal:  seconds,
+			scrape.QueueRequestsTotal: requests,
 		}}
 	}
 	tests := []struct {

@@ -21,7 +21,7 @@ import (
 )
 
 // stepRunner runs single attempts of steps on servers that are up, with all that
-// stands around them: hooks, telemetry, the check who answers.
+// is around them: hooks, telemetry, the check who answers.
 type stepRunner struct {
 	scenario *scenarios.Scenario
 	machine  plan.Machine
@@ -86,6 +86,9 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 	}
 
 	job.Watch = r.observers(servers, a)
+	if a.PointIndex == 0 {
+		job.Evaluator = r.hooks.EvaluateStep
+	}
 	step.Drive(ctx, job, result)
 	if result.Failure != nil && result.Failure.Class == results.FailDisk {
 		r.halt(result.Failure)
@@ -202,12 +205,8 @@ func (r *stepRunner) price(result *results.Result) {
 
 // variant is the variant of a name; of none, its zero value.
 func (r *stepRunner) variant(name string) scenarios.Variant {
-	for _, v := range r.scenario.Variants {
-		if v.Name == name {
-			return v
-		}
-	}
-	return scenarios.Variant{}
+	v, _ := r.scenario.Variant(name)
+	return v
 }
 
 // loadOf is the load of a step's attempt.

@@ -102,7 +102,7 @@ type gpuWorld struct {
 	placed  []int
 	updates []status.Update
 
-	// What GPUs may look at while the run goes on.
+	// What GPUs may look at while the run continues.
 	launched, driven atomic.Int64
 	upAt             atomic.Int64 // nanoseconds since the test began
 }
@@ -465,7 +465,7 @@ func TestSettle(t *testing.T) {
 			"clock not in time",
 			scenarios.Settle{Timeout: 10 * time.Second, Clock: scenarios.ClockIdle},
 			func(time.Duration) (float64, float64) { return 40, 140 }, 10 * time.Second, 11 * time.Second,
-			"550 MHz are asked (1.1 times idle)",
+			"the limit is 550 MHz (1.1 times idle)",
 		},
 		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) {
 			return math.NaN(), 140
@@ -474,7 +474,7 @@ func TestSettle(t *testing.T) {
 			float64,
 		) {
 			return 90, 140
-		}, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, 50 are asked"},
+		}, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, the limit is 50"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -172,7 +172,7 @@ func TestCountersThatGoBackVoidTheStep(t *testing.T) {
 		w := &world{tokens: 1000}
 		w.drive = func(_ context.Context, n int, s *fakeServer) error {
 			if n == 1 {
-				s.extra[engines.RequestsTotal] = 5
+				s.extra[scrape.RequestsTotal] = 5
 				*s.tokens = 0
 			}
 			return nil

@@ -1,6 +1,7 @@
 package launchers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,18 +15,21 @@ import (
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
+	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // companions are the programs that run beside the main program of a server over
-// several nodes. A nil *companions belongs to a server on one node.
+// several nodes, and what is known of its other nodes. A nil *companions belongs to
+// a server on this machine alone.
 type companions struct {
 	launcher *Launcher
 	spec     recipe.Spec
 	members  []member
 	others   []cleanup.NodeSweep // one for each node but this one
+	swept    []results.NodeProof // of the other nodes, by sweepFirst; nil: they were not swept yet
 }
 
 // member is a companion that was started.
@@ -51,13 +55,14 @@ func (l *Launcher) startCompanions(
 	switch {
 	case err != nil:
 		return nil, results.Failf(results.FailBadRecipe, "%v", err)
-	case len(wanted) == 0:
+	case len(spec.Span.Elsewhere()) == 0:
 		return nil, nil
 	case l.Nodes == nil:
-		return nil, results.Failf(results.FailBadRecipe, "nodes: a server over several nodes needs a Slurm job")
+		return nil, results.Failf(results.FailBadRecipe, "nodes: a server on several nodes needs a Slurm job")
 	}
 
 	c := &companions{launcher: l, spec: spec}
+	c.spec.StopGrace = cmp.Or(spec.StopGrace, kind.StopGrace)
 	if failure := c.takeBaselines(ctx); failure != nil {
 		return nil, failure
 	}
@@ -77,13 +82,20 @@ func (l *Launcher) startCompanions(
 // takeBaselines reads how much memory of each other node is in use before the
 // start. A node that still runs something of ours fails it.
 func (c *companions) takeBaselines(ctx context.Context) *results.Failure {
-	for _, node := range c.spec.Span.Nodes[1:] {
+	for _, node := range c.spec.Span.Elsewhere() {
 		sweep := cleanup.NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM}
+		if c.spec.Span.Step {
+			sweep.Grace = c.spec.StopGrace
+		}
+		if c.spec.Span.Away { // others may run on that node
+			sweep.GPUs = c.spec.GPUs
+		}
 		if c.spec.Container.Contained() {
 			sweep.Engine = c.spec.Container.Engine
 		}
 		c.others = append(c.others, sweep)
 	}
+
 	proofs := c.sweep(ctx)
 	for i, proof := range proofs {
 		if ctx.Err() != nil {
@@ -205,6 +217,19 @@ func (c *companions) expectEnd() {
 	}
 }
 
+// sweepFirst stops the processes on the other nodes before the job step of a server
+// there: srun would kill them at once.
+func (c *companions) sweepFirst(ctx context.Context, killNow <-chan struct{}) {
+	c.setKillNow(killNow)
+	c.swept = c.sweep(ctx)
+}
+
+func (c *companions) setKillNow(killNow <-chan struct{}) {
+	for i := range c.others {
+		c.others[i].KillNow = killNow
+	}
+}
+
 // stop stops all companions, after the server's own program: first the processes
 // on the other nodes, then the programs that started them, this node's last. It
 // may be called again.
@@ -214,11 +239,11 @@ func (c *companions) stop(ctx context.Context, killNow <-chan struct{}) ([]resul
 	}
 
 	c.expectEnd()
-	for i := range c.others {
-		c.others[i].KillNow = killNow
+	c.setKillNow(killNow)
+	proofs := c.swept
+	if c.swept = nil; proofs == nil {
+		proofs = c.sweep(ctx)
 	}
-
-	proofs := c.sweep(ctx)
 	err := errors.Join(c.stopMembers(ctx, true), c.stopMembers(ctx, false))
 	if slices.ContainsFunc(proofs, func(p results.NodeProof) bool { return !p.Clean() }) {
 		proofs = c.sweep(ctx) // again: the programs that started processes there are gone now
@@ -280,20 +305,28 @@ func (c *companions) ownPIDs() []int {
 	for _, m := range c.members {
 		pids = append(pids, m.tool.OwnPIDs()...)
 	}
+	if c.spec.Span.Step && !c.spec.Span.Away {
+		here, err := process.FindRun(c.spec.Span.Cookie)
+		if err == nil { // what cannot be listed is not shown to be ours
+			pids = append(pids, pidsOf(here.Procs())...)
+		}
+	}
 	return pids
 }
 
 // setMeetingPoint chooses the port where the nodes meet and the cookie that marks
 // processes on the other nodes.
 func setMeetingPoint(ctx context.Context, spec recipe.Spec) (recipe.Spec, error) {
-	if !spec.Span.Several() {
-		return spec, nil
+	if spec.Span.Several() {
+		port, err := ports.Find(ctx, "", spec.Span.Port, []int{spec.Port})
+		if err != nil {
+			return spec, err
+		}
+		spec.Span.Port = port
 	}
-	port, err := ports.Find(ctx, "", spec.Span.Port, []int{spec.Port})
-	if err != nil {
-		return spec, err
+	if len(spec.Span.Elsewhere()) > 0 {
+		spec.Span.Cookie = spec.Cookie + "." + rand.Text()
 	}
-	spec.Span.Port, spec.Span.Cookie = port, spec.Cookie+"."+rand.Text()
 	return spec, nil
 }
 

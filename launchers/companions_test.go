@@ -250,12 +250,7 @@ func TestNodesDoNotComeUp(t *testing.T) {
 			if test.change != nil {
 				test.change(b, nodes)
 			}
-			if failure := b.refuse(t, test.class); !strings.Contains(failure.Message, test.want) {
-				t.Errorf("failure = %q, want %q in it", failure.Message, test.want)
-			}
-			if open := cleanup.OpenLives(b.journal.events); len(open) != 0 {
-				t.Errorf("OpenLives() = %+v, want none", open)
-			}
+			b.refuseAndClose(t, test.class, test.want)
 		})
 	}
 }

@@ -17,9 +17,18 @@ import (
 )
 
 // Plan is what a recipe becomes: its kind's command line, or that of the
-// container engine that wraps it, whose Env is then set within the container.
-// It starts nothing.
+// container engine that wraps it, whose Env is then set within the container; on
+// another node, srun's. It starts nothing.
 func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
+	command, err := planHere(kind, spec)
+	if err != nil || !spec.Span.Step {
+		return command, err
+	}
+	return recipe.Remotely(spec.Span, 0, command), nil
+}
+
+// planHere is the command line for the node on which the server runs.
+func planHere(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 	if spec.Container.Image == "" {
 		return kind.Command(spec)
 	}
@@ -29,8 +38,7 @@ func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, err
 	}
 	if !spec.Container.Daemon() {
-		argv, env, err := job.Wrapped()
-		return recipe.Command{Argv: argv, Env: env, Unset: job.Unset}, err
+		return wrapped(job)
 	}
 	r, err := job.Recipe()
 	if err != nil {
@@ -38,6 +46,17 @@ func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 	}
 
 	return recipe.Command{Argv: r.Argv, Env: job.Env}, nil
+}
+
+// wrapped is the command line that enters the image of an engine without a daemon.
+func wrapped(job container.Job) (recipe.Command, error) {
+	argv, env, err := job.Wrapped()
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	job.Env = recipe.WithoutVisibility(job.Env) // that is set on the node, by env
+	step, err := job.StepOptions()
+	return recipe.Command{Argv: argv, Env: env, Unset: job.Unset, Step: step}, err
 }
 
 // makeCaches makes the cache folders of a server that enters an image without a
@@ -145,8 +164,7 @@ func companionContained(
 		job.Program = command.Argv[:1] // not the server, and so not the image's entry point
 	}
 	if !spec.Container.Daemon() {
-		argv, env, err := job.Wrapped()
-		return recipe.Command{Argv: argv, Env: env, Unset: job.Unset}, err
+		return wrapped(job)
 	}
 
 	job.Foreground, job.Cookie, job.LogPath = true, cmp.Or(spec.Span.Cookie, "COOKIE"), ""
@@ -171,6 +189,7 @@ func inside(kind engines.Kind, spec recipe.Spec) recipe.Spec {
 	case kind.Entry == nil:
 	case own != nil:
 		spec.Binary = own
+	case spec.Container.JobStep(): // no entry point: the program is the image's, by name
 	default:
 		spec.Binary = kind.Entry
 	}

@@ -106,6 +106,8 @@ func TestWrappedRefusals(t *testing.T) {
 		{"singularity", func(o *container.Options) { o.ShmSize = "16g" }, "shm-size"},
 		{"enroot", func(o *container.Options) { o.Devices = []string{"/dev/kfd"} }, "devices"},
 		{"apptainer", func(o *container.Options) { o.GPUs = `"device=1"` }, "gpus"},
+		{"pyxis", func(o *container.Options) { o.Network = "bridge" }, "network"},
+		{"pyxis", func(o *container.Options) { o.Mounts = []string{"/a,b:/c"} }, "comma"},
 		{"enroot", func(o *container.Options) { o.Command = []string{"vllm", "serve"} }, "entry point"},
 	} {
 		kind, _ := engines.Lookup("vllm")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/ready"
 )
 
@@ -34,7 +35,8 @@ func (s *Server) drain(ctx context.Context, killNow <-chan struct{}) string {
 		running, known := s.Outstanding(limited)
 		switch {
 		case limited.Err() != nil && last > 0:
-			return fmt.Sprintf("%d requests still running after a wait of %.1f s", last, time.Since(began).Seconds())
+			return fmt.Sprintf("%s still running after a wait of %.1f s", text.Count(last, "request"),
+				time.Since(began).Seconds())
 		case !known || running == 0 || limited.Err() != nil:
 			return ""
 		}

@@ -1,6 +1,7 @@
 package launchers
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/results"
 )
 
@@ -19,19 +21,28 @@ import (
 // answer on the port: measuring it would be the worst of mistakes.
 func TestForeignListener(t *testing.T) {
 	t.Parallel()
-	for _, container := range []bool{false, true} {
+	for _, c := range []struct {
+		container bool
+		stranger  fakeengine.Config
+	}{
+		{false, fakeengine.Config{Model: "tiny"}},
+		{true, fakeengine.Config{Model: "tiny"}},
+		{false, fakeengine.Config{Model: "other"}}, // not wrong-model, which would not lead to another port
+		{false, fakeengine.Config{Model: "tiny", Key: "another's"}},
+	} {
 		b := prepare(t, vllm(t), fakeengine.Config{Silent: true})
-		if container {
+		if c.container {
 			contain(t, b, "docker", fakecontainer.Config{})
 		}
-		b.refuseStranger(t)
+		c.stranger.Paths = fakeengine.VLLM()
+		b.refuseStranger(t, c.stranger)
 	}
 }
 
 // refuseStranger lets somebody else listen on the port after the spawn.
-func (b *bench) refuseStranger(t *testing.T) {
+func (b *bench) refuseStranger(t *testing.T, config fakeengine.Config) {
 	t.Helper()
-	stranger := &http.Server{Handler: fakeengine.Handler(fakeengine.Config{Model: "tiny", Paths: fakeengine.VLLM()})}
+	stranger := &http.Server{Handler: fakeengine.Handler(config)}
 	served := make(chan struct{})
 	b.Journal = func(e results.Event) error {
 		if e.Kind == results.LifeSpawned { // the port was checked before
@@ -72,7 +83,31 @@ func TestIntruder(t *testing.T) {
 		!strings.Contains(failure.Message, who) {
 		t.Errorf("Intruder() = %v, want class %s and %q", failure, results.FailForeign, who)
 	}
+	wrong := ready.Step{Final: results.Failf(results.FailWrongModel, "another model")}
+	for _, answer := range []ready.Step{{Done: true}, wrong} { // which may be the other's
+		try := func(context.Context) ready.Step { return answer }
+		stages := server.unlessIntruder([]ready.Stage{{Name: ownerStage}, {Try: try}})
+		if got := stages[1].Try(t.Context()); got.Final == nil || got.Final.Class != results.FailForeign {
+			t.Errorf("a stage with %+v beside another listener = %+v, want class %s", answer, got, results.FailForeign)
+		}
+	}
 	_ = unix.Close(other)
+}
+
+// A stranger who has taken the port meanwhile is no remains of the server.
+func TestPortTakenBeforeTheProof(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{Shared: true})
+	server := b.launch(t)
+	stranger := rawSocket(t, b.spec.Port, unix.SO_REUSEPORT)
+	if err := unix.Listen(stranger, 1); err != nil {
+		t.Fatal(err)
+	}
+
+	proof, err := server.Stop(t.Context())
+	if err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
 }
 
 // rawSocket makes a TCP socket that is bound to the port, with options.

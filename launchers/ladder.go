@@ -14,7 +14,8 @@ import (
 )
 
 // ladder is what a server must show, in order. The names are those of
-// results.Phase.
+// results.Phase. The port's owner is checked before anything that answers there
+// is believed: a stranger may have taken the port since it was chosen.
 func (s *Server) ladder() []ready.Stage {
 	var stages []ready.Stage
 	if s.process != nil {
@@ -22,6 +23,15 @@ func (s *Server) ladder() []ready.Stage {
 	}
 
 	stages = append(stages, ready.TCP(s.Endpoint, s.process == nil, s.began))
+	if s.process != nil && !s.spec.Span.Step { // whose listeners are not srun's
+		strikes := 0
+		stages = append(stages, ready.Stage{
+			Name: ownerStage, What: "the port's owner",
+			Try: func(ctx context.Context) ready.Step {
+				return s.tryOwner(ctx, &strikes)
+			},
+		})
+	}
 	if s.log != nil && s.spec.Ready.Log != "" {
 		stages = append(stages, ready.Log(s.log, s.spec.Ready.Log))
 	}
@@ -31,18 +41,12 @@ func (s *Server) ladder() []ready.Stage {
 	if s.kind.ModelsPath != "" {
 		stages = append(stages, ready.Model(s.Endpoint, s.kind))
 	}
-	if s.process != nil {
-		strikes := 0
-		stages = append(stages, ready.Stage{
-			Name: "owner", What: "the port's owner",
-			Try: func(ctx context.Context) ready.Step {
-				return s.tryOwner(ctx, &strikes)
-			},
-		})
-	}
 
 	if s.spec.Inner {
 		return stages // a prefill server may answer nobody but its router, whose token shows that all work
+	}
+	if s.spec.Answer.Path != "" {
+		return append(stages, ready.Answer(s.Endpoint, s.spec.Answer))
 	}
 	return append(append(stages, ready.Token(s.Endpoint)), s.besideStages()...)
 }
@@ -51,6 +55,28 @@ func (s *Server) tryAlive(context.Context) ready.Step {
 	_, exited := s.process.Exit()
 	return ready.Step{Done: !exited, Answer: "the process has ended"}
 }
+
+// unlessIntruder makes the results of the stages behind that of the port's owner
+// count only if nobody has begun to share the port: an answer may be a stranger's.
+func (s *Server) unlessIntruder(stages []ready.Stage) []ready.Stage {
+	owner := slices.IndexFunc(stages, func(stage ready.Stage) bool { return stage.Name == ownerStage })
+	for i := owner + 1; owner >= 0 && i < len(stages); i++ {
+		try := stages[i].Try
+		stages[i].Try = func(ctx context.Context) ready.Step {
+			result := try(ctx)
+			if result.Done || result.Final != nil {
+				if failure := s.Intruder(ctx); failure != nil {
+					return ready.Step{Final: failure}
+				}
+			}
+			return result
+		}
+	}
+	return stages
+}
+
+// ownerStage is the name of the stage that checks who has the port.
+const ownerStage = "owner"
 
 // tryOwner proves that whoever answers is one of our processes: with
 // SO_REUSEPORT two servers can share a port without noticing.

@@ -138,7 +138,7 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	}
 	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
 	spec.Host = cmp.Or(spec.Host, "127.0.0.1")
-	if failure := ports.Check(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
+	if failure := checkPort(context.WithoutCancel(ctx), spec); failure != nil {
 		return nil, failure
 	}
 	if failure := makeCaches(kind, spec); failure != nil {
@@ -160,6 +160,14 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	return server, nil
 }
 
+// checkPort returns nil if the server's port is free, as far as can be seen from here.
+func checkPort(ctx context.Context, spec recipe.Spec) *results.Failure {
+	if spec.Span.Away {
+		return ports.CheckElsewhere(ctx, spec.Reached(), spec.Port)
+	}
+	return ports.Check(ctx, spec.Host, spec.Port)
+}
+
 // begin starts the program of a command. After a failure nothing of it is left.
 func (l *Launcher) begin(
 	ctx context.Context, kind engines.Kind, spec recipe.Spec, command recipe.Command,
@@ -168,7 +176,7 @@ func (l *Launcher) begin(
 	// is ended with it.
 	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
 	if spec.Port != 0 {
-		spec.BaseURL = "http://" + net.JoinHostPort(ports.Reachable(spec.Host), strconv.Itoa(spec.Port))
+		spec.BaseURL = "http://" + net.JoinHostPort(spec.Reached(), strconv.Itoa(spec.Port))
 	}
 
 	claim, failure := l.claimMemory(ctx, spec)
@@ -256,8 +264,11 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 		NUMANode: spec.Place.Node,
 		Nice:     spec.Place.Nice,
 	}
-	if spec.Span.Several() {
+	switch {
+	case spec.Span.Several():
 		s.info.Nodes = spec.Span.Names()
+	case spec.Span.Away:
+		s.info.Node = spec.Span.Self().Name
 	}
 
 	return s
@@ -291,7 +302,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 	argv := slices.Concat(command.Argv, own.Args)
 	env = append(env, assignments(own.Env)...)
 	plan := results.Process{
-		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.redact.Texts(argv),
+		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.portHere(), Argv: s.redact.Texts(argv),
 		Cgroup: process.PlannedCgroup(s.spec.Cookie), Private: s.private,
 	}
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
@@ -325,6 +336,10 @@ func (s *Server) privateSettings(ctx context.Context) (engines.Settings, error) 
 		return engines.Settings{}, nil
 	}
 
+	if s.spec.Span.Away {
+		return s.kind.Private(engines.Private{Port: portsElsewhere(s.spec.Port)}, s.spec), nil
+	}
+
 	port, err := ports.FindRange(context.WithoutCancel(ctx), "127.0.0.1",
 		privatePorts+engines.PrivatePorts*mathrand.IntN(privatePortRange/engines.PrivatePorts), engines.PrivatePorts,
 		[]int{s.spec.Port})
@@ -341,6 +356,12 @@ func (s *Server) privateSettings(ctx context.Context) (engines.Settings, error) 
 		return byHand || slices.Contains(s.spec.Inherit, name)
 	})
 	return own, nil
+}
+
+// portsElsewhere is the first of a server's private ports on another node, where
+// they cannot be checked: servers with adjacent API ports have different ones.
+func portsElsewhere(api int) int {
+	return privatePorts + api*engines.PrivatePorts%privatePortRange
 }
 
 // socketsFolder is a new name for a folder of sockets below temp, or below /tmp where
@@ -433,7 +454,7 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 			}
 		})
 	}
-	if failure := s.readiness.Run(waiting, s.ladder()); failure != nil {
+	if failure := s.readiness.Run(waiting, s.unlessIntruder(s.ladder())); failure != nil {
 		return s.clean(s.withEvidence(failure))
 	}
 
@@ -453,7 +474,7 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 
 func (s *Server) spawned() error {
 	identity := s.process.Info()
-	identity.Port, identity.Argv = s.spec.Port, s.info.Argv
+	identity.Port, identity.Argv = s.portHere(), s.info.Argv
 	message := ""
 	if tree, ok := s.process.(*process.Process); ok && tree.CgroupError() != nil {
 		message = fmt.Sprintf("without a control group of its own: %v", tree.CgroupError())

@@ -19,9 +19,11 @@ import (
 
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
@@ -168,6 +170,18 @@ func (b *bench) refuse(t *testing.T, want results.FailureClass) *results.Failure
 	return failure
 }
 
+// refuseAndClose expects a launch to fail with a message that contains a text, and
+// to leave no life open in the journal.
+func (b *bench) refuseAndClose(t *testing.T, class results.FailureClass, message string) {
+	t.Helper()
+	if failure := b.refuse(t, class); !strings.Contains(failure.Message, message) {
+		t.Errorf("failure = %q, want %q in it", failure.Message, message)
+	}
+	if open := cleanup.OpenLives(b.journal.events); len(open) != 0 {
+		t.Errorf("OpenLives() = %+v, want none", open)
+	}
+}
+
 // story expects a sequence of events in the journal.
 func (b *bench) story(t *testing.T, want string) {
 	t.Helper()
@@ -229,7 +243,7 @@ func TestServerServes(t *testing.T) {
 			t.Errorf("phase %s at %v s, before the phase below it", phase.Name, phase.AtS)
 		}
 	}
-	if got, want := strings.Join(phases, " "), "alive tcp health model owner token"; got != want {
+	if got, want := strings.Join(phases, " "), "alive tcp owner health model token"; got != want {
 		t.Errorf("phases = %q, want %q", got, want)
 	}
 	if last := info.ReadyPhases[len(info.ReadyPhases)-1].AtS; last < 0.3 {
@@ -246,7 +260,7 @@ func TestServerServes(t *testing.T) {
 		t.Errorf("Tokenize() = %v, %v, want 3 ids", ids, err)
 	}
 	counters, err := server.Counters(t.Context())
-	if err != nil || counters[engines.OutputTokensTotal] != 1 {
+	if err != nil || counters[scrape.OutputTokensTotal] != 1 {
 		t.Errorf("Counters() = %v, %v, want the one token of the ladder", counters, err)
 	}
 	proof, err := server.Stop(t.Context())

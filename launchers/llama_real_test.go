@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
@@ -85,8 +86,8 @@ func TestRealLlamaServer(t *testing.T) {
 	}
 	request(server)
 	after, err := server.Metrics(t.Context())
-	if err != nil || after[engines.OutputTokensTotal] <= before[engines.OutputTokensTotal] ||
-		after[engines.Running] != 0 || engines.CountersWentBack(before, after) != nil {
+	if err != nil || after[scrape.OutputTokensTotal] <= before[scrape.OutputTokensTotal] ||
+		after[scrape.Running] != 0 || scrape.CountersWentBack(before, after) != nil {
 		t.Errorf("metrics %v, then %v, %v, want more tokens and nothing running", before, after, err)
 	}
 	if slots, err := server.Slots(t.Context()); err != nil || len(slots) != 2 {

@@ -14,7 +14,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// behind is a server whose API stands below a prefix and asks for who is
+// behind is a server whose API is below a prefix and asks for who is
 // there. It keeps the paths that it was asked for in vain.
 func behind(t *testing.T, prefix, authorization string) (base string, missed func() []string) {
 	t.Helper()

@@ -60,6 +60,7 @@ type Server struct {
 	ready   bool
 	fatalAt time.Time // when a fatal line of the start was seen
 	lastUse process.Usage
+	spoke   bool      // its first line was seen; of the goroutine that watches
 	lastMov time.Time // of the last sign of life
 	noted   []results.Member
 
@@ -139,10 +140,13 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 func (s *Server) end(ctx context.Context) *results.Failure {
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	s.awaitOwnEnd()
+	if s.spec.Span.Step {
+		s.companions.sweepFirst(base, s.killNow)
+	}
 	quit := s.askAgain()
 	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
 	quit()
-	proof.PortFree = s.spec.Port == 0 || ports.AwaitFree(base, s.spec.Host, s.spec.Port)
+	proof.PortFree = s.awaitPortFree(base, proof.PIDsGone)
 	var memory, beside *results.Failure
 	proof.Nodes, beside = s.companions.stop(base, s.killNow) // processes of its here may hold the memory
 	if err == nil && beside == nil {
@@ -161,11 +165,33 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	case memory != nil:
 		return memory
 	case !proof.PortFree:
-		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port,
+		return results.Failf(results.FailNoProof, "port %d is still in use after the server stopped%s", s.spec.Port,
 			ports.Holder(s.spec.Port))
 	}
 
 	return nil
+}
+
+// portHere is the port at which the server's own process tree listens; 0: none.
+func (s *Server) portHere() int {
+	if s.spec.Span.Step {
+		return 0
+	}
+	return s.spec.Port
+}
+
+// awaitPortFree reports whether the server listens on its port no more: nobody does,
+// or, where its processes are gone, others do.
+func (s *Server) awaitPortFree(ctx context.Context, gone bool) bool {
+	switch {
+	case s.spec.Port == 0:
+		return true
+	case s.spec.Span.Away:
+		return ports.AwaitSilence(ctx, s.spec.Reached(), s.spec.Port)
+	}
+	_, here := s.process.(*process.Process)
+	return ports.AwaitFree(ctx, s.spec.Host, s.spec.Port) ||
+		here && gone && ports.TakenOver(s.spec.Host, s.spec.Port)
 }
 
 // requestKill makes a stop, running or to come, go straight to SIGKILL.
@@ -228,13 +254,25 @@ func (s *Server) fail(failure *results.Failure) {
 func (s *Server) clean(failure *results.Failure) *results.Failure {
 	f := *failure
 	f.Message = s.redact.Text(f.Message)
-	if about := "component " + s.spec.Component + ": "; s.spec.Component != "" && !strings.HasPrefix(f.Message, about) {
+	if about := s.about(); !strings.HasPrefix(f.Message, about) {
 		f.Message = about + f.Message
 	}
 	if s.log != nil && f.LogTail == nil {
 		f.LogTail = s.redact.Texts(s.log.Excerpt())
 	}
 	return &f
+}
+
+// about begins the messages of a server that is one of several parts: it names the
+// part, and its node if that is not this machine.
+func (s *Server) about() string {
+	switch {
+	case s.spec.Component == "":
+		return ""
+	case s.spec.Span.Away:
+		return "component " + s.spec.Component + " on node " + s.spec.Span.Self().Name + ": "
+	}
+	return "component " + s.spec.Component + ": "
 }
 
 // sinceSpawn formats the server's age for messages.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
@@ -20,7 +20,7 @@ const (
 	filesEvery = 6                      // looks at the process tree to one at its files while serving
 	treeEvery  = 20                     // of the looks at the log to one at the process tree
 
-	// ownEndTime is how long a start goes on after a fatal line without any
+	// ownEndTime is how long a start continues after a fatal line without any
 	// sign of life: an engine that fails ends by itself, within 8 s where a
 	// signal in the meantime would hang it. quietTime is the same for one that
 	// computes but logs nothing.
@@ -67,6 +67,7 @@ func (s *Server) watch(stalled func()) {
 			looks++
 		}
 		moved := s.log.Read()
+		s.noteFirstWords(moved)
 		if doom.now() {
 			s.fail(s.fatalFailure(s.log.FatalLine()))
 			return
@@ -85,6 +86,16 @@ func (s *Server) setBack(lost time.Duration) {
 	defer s.mu.Unlock()
 	s.lastMov = s.lastMov.Add(lost)
 	s.fatalAt = later(s.fatalAt, lost)
+}
+
+// noteFirstWords records when a server wrote its first line, where its start is
+// measured.
+func (s *Server) noteFirstWords(moved bool) {
+	if s.spec.Ready.Poll == 0 || s.spoke || !moved {
+		return
+	}
+	s.spoke = true
+	s.readiness.Spoke()
 }
 
 func (s *Server) watchPause() time.Duration {
@@ -122,12 +133,13 @@ func (s *Server) endWatch() {
 }
 
 // stalledNow reports whether a starting server has shown no sign of life for
-// Ready.Stall: a byte of log, CPU time, bytes read from storage.
+// Ready.Stall: a byte of log, CPU time, bytes read from storage. Of a job step the
+// last two cannot be seen, so that nothing is said of such a server.
 func (s *Server) stalledNow(moved bool) bool {
 	s.mu.Lock()
 	ready, last, since := s.ready, s.lastUse, time.Since(s.lastMov)
 	s.mu.Unlock()
-	if ready {
+	if ready || s.spec.Span.Step {
 		return false
 	}
 	if !moved && since < min(usagePoll, s.spec.Ready.Stall/2) {
@@ -170,7 +182,7 @@ func (s *Server) exitFailure() *results.Failure {
 	case match != nil:
 		failure = s.fatalFailure(match)
 	case code == exitUsage && usage != "":
-		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), engines.HintVersion)
+		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), logs.HintVersion)
 	default:
 		s.explain(failure)
 	}

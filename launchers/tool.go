@@ -154,6 +154,10 @@ func (t *BatchProcess) stalled(moved bool) bool {
 func (t *BatchProcess) ended() {
 	s := t.server
 	s.log.ReadLast()
+	facts := s.log.Serve()
+	s.mu.Lock()
+	s.info.Version = facts.Version
+	s.mu.Unlock()
 	if code, _ := s.process.Exit(); code == 0 {
 		return
 	}

@@ -27,9 +27,10 @@ func toolBench(t *testing.T, script string) (*bench, *journal) {
 		t.Fatal(err)
 	}
 	j := &journal{}
+	program, _ := engines.MeasuringProgram(results.MethodLlamaBench)
 	return &bench{
 		Launcher: &Launcher{Journal: j.write, Environ: os.Environ()}, journal: j,
-		kind: engines.LlamaBench([]string{"m.gguf"}, "-o", "jsonl"),
+		kind: program.Kind([]string{"m.gguf"}),
 		spec: recipe.Spec{
 			Binary: []string{path}, Dir: dir, LogPath: filepath.Join(dir, "server-0.log"), Life: "01-a",
 			Cookie: "run",

@@ -69,10 +69,12 @@ func TestNoAllocationPerEvent(t *testing.T) {
 // TestNoAllocationPerNativeEvent: the same for the native APIs.
 func TestNoAllocationPerNativeEvent(t *testing.T) {
 	for name, data := range map[string]string{
-		"llamacpp": `{"index":0,"content":" tok\u00e9n","tokens":[11228],"stop":false,"id_slot":-1,"tokens_predicted":1,"tokens_evaluated":5}`,
-		"tgi":      `{"index":1,"token":{"id":5,"text":" tok","logprob":-0.25,"special":false},"top_tokens":[],"generated_text":null,"details":null}`,
-		"sglang":   `{"text":" token","meta_info":{"id":"2f1c","finish_reason":null,"prompt_tokens":6,"completion_tokens":1,"cached_tokens":0}}`,
-		"ollama":   `{"model":"tiny","created_at":"2026-11-27T21:41:02.848055225Z","response":" tok","done":false}`,
+		"llamacpp":  `{"index":0,"content":" tok\u00e9n","tokens":[11228],"stop":false,"id_slot":-1,"tokens_predicted":1,"tokens_evaluated":5}`,
+		"tgi":       `{"index":1,"token":{"id":5,"text":" tok","logprob":-0.25,"special":false},"top_tokens":[],"generated_text":null,"details":null}`,
+		"sglang":    `{"text":" token","meta_info":{"id":"2f1c","finish_reason":null,"prompt_tokens":6,"completion_tokens":1,"cached_tokens":0}}`,
+		"responses": `{"content_index":0,"delta":" tok\u00e9n","item_id":"8ca737d0621b2535","logprobs":[],"output_index":0,"sequence_number":4,"type":"response.output_text.delta"}`,
+		"messages":  `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" tok"}}`,
+		"ollama":    `{"model":"tiny","created_at":"2026-11-27T21:41:02.848055225Z","response":" tok","done":false}`,
 	} {
 		api, err := dialect.APINamed(name)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/toolcall"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -37,6 +40,7 @@ type answer struct {
 	text        []byte // reasoning and content in order of arrival
 	content     []byte // content alone, for the turns to come
 	keepContent bool   // keep said
+	numbers     bool   // it consists of them
 	whole       bool   // the answer was not streamed: its one chunk says nothing of tokens
 	pieces      bool   // events that should repeat the text so far hold new text only
 
@@ -48,8 +52,8 @@ type answer struct {
 
 	arrivals wire.Arrivals // what the body knows beyond its stamps; nil: nothing
 	unknown  bool          // it did not know of a chunk
-	earlier  time.Duration // the latest stamp before that of the last chunk
 	late     []float64     // seconds by which chunks may have arrived earlier; nil: none
+	latest   arrived       // the last chunk
 
 	asked   int           // tokens; 0: not known
 	tokenAt time.Duration // of the latest token chunk; below 0: none yet
@@ -57,6 +61,7 @@ type answer struct {
 
 	chunkS     []float64 // belongs to the record; never used again
 	finish     string
+	calls      toolcall.Calls
 	usage      dialect.TokenCounts
 	timings    dialect.TokenCounts
 	drafts     dialect.DraftCounts
@@ -133,7 +138,7 @@ func sharedChunk(lent *wire.Scratch) *dialect.Chunk {
 
 // read takes in the stream up to its end and returns the error that ended it,
 // io.EOF for a proper end. Where the body says errWouldBlock it returns that,
-// and goes on when called again. Counts of chunks go to progress as they come.
+// and continues when called again. Counts of chunks go to progress as they come.
 func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 	parse := api.Parser()
 	for {
@@ -148,10 +153,12 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 			}
 			return err
 		}
+
 		if !a.begun {
 			a.begun = true
 			w.firstEvent()
 		}
+
 		if a.done || a.fault != nil {
 			a.compat.after(data, at, a.events.Spent())
 			continue
@@ -189,19 +196,19 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 		c.Content = a.fresh(c.Content, len(c.Finish) > 0)
 	}
 	if c.Fault == nil && a.endless(c) {
-		a.fault = results.Failf(results.FailProtocol, "the answer has no end: %d chunks and %d bytes of text, "+
-			"%d tokens were asked for", len(a.chunkS), len(a.text), a.asked)
+		a.fault = results.Failf(results.FailProtocol, "the answer does not end: %s and %s of text, requested: %s",
+			text.Count(len(a.chunkS), "chunk"), text.Count(len(a.text), "byte"), text.Count(a.asked, "token"))
 		return false
 	}
 	if c.Fault == nil && !a.affords() {
-		a.fault = results.Failf(results.FailProtocol, "%v: this one has %d chunks and %d bytes of text",
-			wire.ErrOverBudget, len(a.chunkS), len(a.text))
+		a.fault = results.Failf(results.FailProtocol, "%v: this one has %s and %s of text",
+			wire.ErrOverBudget, text.Count(len(a.chunkS), "chunk"), text.Count(len(a.text), "byte"))
 		return false
 	}
-	a.chunkS = append(a.chunkS, at.Seconds())
+	a.chunkS = append(withRoom(a.chunkS, 1), at.Seconds())
 	a.noteLate(at)
 	kind := a.kind(c)
-	a.kinds = append(a.kinds, byte(kind))
+	a.kinds = append(withRoom(a.kinds, 1), byte(kind))
 	if dialect.IsToken(kind) {
 		if at == a.tokenAt {
 			a.shared++
@@ -219,39 +226,65 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	return !c.Last
 }
 
+// withRoom is s with room for n more. It doubles, where append takes a quarter more of what is large and so
+// copies long answers five times.
+func withRoom[T any](s []T, n int) []T {
+	if cap(s)-len(s) < n {
+		s = slices.Grow(s, max(n, len(s)))
+	}
+	return s
+}
+
+// arrived is what is known of when a chunk arrived.
+type arrived struct {
+	least time.Duration // not before
+	stamp time.Duration
+	of    wire.Arrival
+}
+
 // noteLate notes by how much the chunk that was just stored, and the one before
 // it, may have arrived earlier than their stamp. Of chunks with one stamp only the
-// last surely arrived then, and it only by the kernel's stamp.
+// last surely arrived then, and it only by the kernel's stamp. The bytes that a read left may have been merged
+// with its own, whose stamp is then too late; they were not if they have another stamp and
+// none came in between.
 func (a *answer) noteLate(at time.Duration) {
 	if a.arrivals == nil {
 		return
 	}
 
-	k, n := a.arrivals.Arrival(), len(a.chunkS)
+	k, i := a.arrivals.Arrival(), len(a.chunkS)-1
 	a.unknown = a.unknown || !k.Known
-	shared := n > 1 && a.chunkS[n-2] == a.chunkS[n-1]
-	if n > 1 && !shared {
-		a.earlier = time.Duration(a.chunkS[n-2] * float64(time.Second))
+	least := k.NotBefore
+	if before := a.latest; i > 0 {
+		switch {
+		case at == before.stamp:
+			a.setLate(i-1, at-before.least)
+			least = max(least, before.least)
+		case !before.of.Left:
+			least = max(least, before.stamp)
+		case before.of.Exact && before.of.Grew == k.Grew:
+			a.setLate(i-1, 0)
+			least = max(least, before.stamp)
+		default:
+			least = max(least, before.least)
+		}
 	}
 
-	least := max(k.NotBefore, a.earlier)
-	if shared {
-		a.setLate(n-2, at-least)
-	}
-	if !k.Exact {
-		a.setLate(n-1, at-least)
+	a.latest = arrived{least, at, k}
+	if k.Left || !k.Exact {
+		a.setLate(i, at-least)
 	}
 }
 
 // setLate sets the entry of chunk i.
 func (a *answer) setLate(i int, by time.Duration) {
-	if by <= 0 {
+	if by <= 0 && i >= len(a.late) {
 		return
 	}
 	for len(a.late) <= i {
-		a.late = append(a.late, make([]float64, max(len(a.chunkS), cap(a.chunkS)/2)-len(a.late))...)
+		a.late = append(a.late, make([]float64, cap(a.chunkS)-len(a.late))...)
 	}
-	a.late[i] = by.Seconds()
+	a.late[i] = max(by, 0).Seconds()
 }
 
 // Limits of one answer, so that memory is bounded whatever a server sends. They
@@ -270,7 +303,7 @@ const (
 // affords reports whether the budget of all answers bears what the answer holds,
 // and takes more of it in large steps.
 func (a *answer) affords() bool {
-	size := cap(a.text) + cap(a.content) + cap(a.kinds) + 8*cap(a.chunkS)
+	size := cap(a.text) + cap(a.content) + cap(a.kinds) + 8*cap(a.chunkS) + a.calls.Bytes()
 	if size <= a.taken+freeMemory {
 		return true
 	}
@@ -281,14 +314,14 @@ func (a *answer) affords() bool {
 	return true
 }
 
-// endless reports whether the answer goes on beyond all bounds with the chunk.
+// endless reports whether the answer continues beyond all bounds with the chunk.
 func (a *answer) endless(c *dialect.Chunk) bool {
 	chunks, text := maxChunks, maxText
 	if a.asked > 0 {
 		chunks = min(chunks, a.asked*chunksPerToken+extraChunks)
 		text = min(text, a.asked*textPerToken+extraText)
 	}
-	return len(a.chunkS) >= chunks || len(a.text)+len(c.Content)+len(c.Reasoning) > text
+	return len(a.chunkS) >= chunks || len(a.text)+len(c.Content)+len(c.Reasoning)+a.calls.Bytes() > text
 }
 
 // kind is that of the chunk, but for the content of a whole answer.
@@ -302,23 +335,29 @@ func (a *answer) kind(c *dialect.Chunk) results.ChunkKind {
 
 // keep stores what the chunk says.
 func (a *answer) keep(c *dialect.Chunk) {
+	a.numbers = a.numbers || c.Numbers
+	for _, piece := range c.Calls {
+		a.calls.Add(piece)
+	}
 	if len(c.Reasoning) > 0 && !a.keepContent {
 		a.keepContent = true // from here on the text is not the content alone
 		a.content = append(a.content[:0], a.text...)
 	}
-	a.text = append(append(a.text, c.Reasoning...), c.Content...)
+	a.text = append(append(withRoom(a.text, len(c.Reasoning)+len(c.Content)), c.Reasoning...), c.Content...)
 	if a.keepContent {
 		a.content = append(a.content, c.Content...)
 	}
+
 	if c.Whole != nil {
 		a.text = append(a.text[:0], c.Whole...)
 		a.content = append(a.content[:0], c.Whole...)
 	}
+
 	if len(c.Finish) > 0 {
 		a.finish = string(c.Finish)
 	}
 	if c.Usage.Known() {
-		a.usage = c.Usage
+		a.usage = c.Usage.Over(a.usage)
 	}
 	if c.Timings.Known() {
 		a.timings = c.Timings
@@ -416,7 +455,7 @@ func (a *answer) incomplete() *results.Failure {
 			dialect.Cut(string(odd), wire.MaxInvalidLine))
 	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
 		return results.Failf(results.FailProtocol,
-			"none of the %d events of the stream is of the API asked for; check the request path", len(a.kinds))
+			"none of the %d events of the stream belongs to the requested API; check the request path", len(a.kinds))
 	case a.events.Partial() != "":
 		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q",
 			len(a.chunkS), dialect.Cut(a.events.Partial(), 200))
@@ -459,10 +498,7 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	if a.doneAt > 0 {
 		r.DoneS = new(a.doneAt.Seconds())
 	}
-	if len(a.text) > 0 {
-		sum := sha256.Sum256(a.text)
-		r.TextSHA256 = hex.EncodeToString(sum[:])
-	}
+	r.TextSHA256 = a.hash()
 	if keepText {
 		r.Text = string(a.text)
 		if bytes.IndexByte(a.kinds, byte(results.ChunkReasoning)) >= 0 || !bytes.Equal(a.text, a.content) &&
@@ -481,6 +517,8 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountUsage
 	} else if n := atLeast(1, a.timings.Output); n != nil {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountTimings
+	} else if a.numbers {
+		r.OutputTokensSource = results.CountNumbers
 	} else if len(a.kinds) > 0 && !a.whole {
 		r.OutputTokens, r.OutputTokensSource = atLeast(0, a.tokens()), results.CountChunks
 	} else {
@@ -496,4 +534,40 @@ func atLeast(limit int, counts ...int) *int {
 		}
 	}
 	return nil
+}
+
+// toolCalls judges the calls of an answer by the tools that its request offered.
+func (a *answer) toolCalls(tools *toolcall.Set, keepText bool) *results.ToolCalls {
+	out := &results.ToolCalls{}
+	for _, call := range a.calls.List() {
+		out.N++
+		if keepText {
+			out.Calls = append(out.Calls, results.ToolCall(call))
+		}
+		problem := tools.Problem(call)
+		if problem == "" {
+			continue
+		}
+		if out.Invalid++; out.Problem == "" {
+			out.Problem = dialect.Cut(problem, wordsKept)
+			if a.finish == "length" {
+				out.Problem += " (the answer was cut at its limit)"
+			}
+		}
+	}
+	return out
+}
+
+// hash is that of the answer's text, of calls where it has no text; "" for an
+// answer of neither.
+func (a *answer) hash() string {
+	said := a.text
+	if len(said) == 0 && a.calls.Bytes() > 0 {
+		said, _ = json.Marshal(a.calls.List()) // strings can always be encoded
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(said)
+	return hex.EncodeToString(sum[:])
 }

@@ -90,6 +90,24 @@ func ArrivalsUntil(duration, rate, burstiness float64, rng Gamma) ([]float64, er
 	return at, nil
 }
 
+// ArrivalsStages returns the send times of stages with rates, one after the other,
+// each drawn as ArrivalsUntil does.
+func ArrivalsStages(stages []spec.Stage, burstiness float64, rng Gamma) ([]float64, error) {
+	at := []float64{}
+	begin := 0.0
+	for _, s := range stages {
+		own, err := ArrivalsUntil(s.Duration.Seconds(), *s.RequestRate, burstiness, rng)
+		if err != nil {
+			return nil, fmt.Errorf("stage %s: %w", s.Name, err)
+		}
+		for _, t := range own {
+			at = append(at, begin+t)
+		}
+		begin += s.Duration.Seconds()
+	}
+	return at, nil
+}
+
 // rampRate is the rate for request i of n.
 func rampRate(r spec.Ramp, i, n int) float64 {
 	progress := float64(i) / float64(max(n-1, 1))

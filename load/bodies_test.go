@@ -1,8 +1,12 @@
 package load
 
 import (
+	"bytes"
 	"encoding/json"
-	"math"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
 	"strings"
 	"testing"
 
@@ -10,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/results"
 )
 
 // everything sets all sampling parameters.
@@ -139,6 +144,73 @@ func TestNativeBodies(t *testing.T) {
 			`{"model":"m","prompt":"a","images":["QUJD","https://host/b.jpg"],"stream":true,"options":{"num_predict":7}}`, 7,
 		},
 		{
+			"responses",
+			Options{
+				Target:   Target{API: "responses", Model: "m"},
+				Settings: spec.Settings{Sampling: some, IgnoreEOS: true},
+			},
+			short,
+			`{"model":"m","input":"a é","max_output_tokens":7,"stream":true,"store":false,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7,"ignore_eos":true}`, 7,
+		},
+		{
+			"responses with images",
+			Options{Target: Target{API: "responses", Model: "m"}, Settings: spec.Settings{NoStream: true}},
+			picture,
+			`{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:image/png;base64,QUJD"},{"type":"input_image","image_url":"https://host/b.jpg"}]}],"max_output_tokens":7,"stream":false,"store":false}`, 7,
+		},
+		{
+			"messages",
+			Options{Target: Target{API: "messages", Model: "m"}, Settings: spec.Settings{
+				Sampling: spec.Sampling{Temperature: new(0.5), TopK: new(4), Stop: []string{"x"}}, IgnoreEOS: true,
+			}},
+			short,
+			`{"model":"m","messages":[{"role":"user","content":"a é"}],"max_tokens":7,"stream":true,"top_k":4,"temperature":0.5,"stop_sequences":["x"]}`, 7,
+		},
+		{
+			"embeddings",
+			Options{
+				Target:   Target{API: "embeddings", Model: "m"},
+				Settings: spec.Settings{Body: map[string]any{"dimensions": 8}},
+			},
+			short, `{"model":"m","input":"a é","dimensions":8}`, 0,
+		},
+		{
+			"embeddings of several texts",
+			Options{Target: Target{API: "embeddings", Model: "m"}},
+			dialect.Prompt{Text: "a", Texts: []string{"b", "c"}},
+			`{"model":"m","input":["a","b","c"]}`, 0,
+		},
+		{
+			"embeddings of ids",
+			Options{Target: Target{API: "pooling", Model: "m"}},
+			dialect.Prompt{TokenIDs: []int{1, 2}},
+			`{"model":"m","input":[1,2]}`, 0,
+		},
+		{
+			"rerank",
+			Options{Target: Target{API: "rerank", Model: "m"}},
+			dialect.Prompt{Text: "a", Texts: []string{"b", "c"}},
+			`{"model":"m","query":"a","documents":["b","c"]}`, 0,
+		},
+		{
+			"score",
+			Options{Target: Target{API: "score", Model: "m"}},
+			dialect.Prompt{Text: "a", Texts: []string{"b"}},
+			`{"model":"m","text_1":"a","text_2":["b"]}`, 0,
+		},
+		{
+			"messages without a length",
+			Options{Target: Target{API: "messages", Model: "m"}},
+			dialect.Prompt{Text: "a"},
+			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":4096,"stream":true}`, 4096,
+		},
+		{
+			"messages with images",
+			Options{Target: Target{API: "messages", Model: "m"}},
+			picture,
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}},{"type":"image","source":{"type":"url","url":"https://host/b.jpg"}}]}],"max_tokens":7,"stream":true}`, 7,
+		},
+		{
 			"ollama-chat",
 			Options{Target: Target{API: "ollama-chat", Model: "m"}, Settings: spec.Settings{NoStream: true}},
 			picture,
@@ -204,6 +276,14 @@ func TestTurnBodies(t *testing.T) {
 			`{"model":"m","prompt":"one uno\ntwo","raw":true,"stream":true,"options":{"num_predict":6}}`,
 		},
 		{
+			"responses", "responses", "", plain, second,
+			`{"model":"m","input":[{"role":"user","content":"one"},{"type":"message","id":"msg_0","role":"assistant","status":"completed","content":[{"type":"output_text","text":" uno","annotations":[]}]},{"role":"user","content":"two"}],"max_output_tokens":6,"stream":true,"store":false}`,
+		},
+		{
+			"messages", "messages", "", plain, second,
+			`{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_tokens":6,"stream":true}`,
+		},
+		{
 			"ollama-chat", "ollama-chat", "", p, second,
 			`{"model":"m","messages":[{"role":"user","content":"one","images":["QUJD"]},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"stream":true,"options":{"num_predict":6}}`,
 		},
@@ -261,6 +341,21 @@ func TestVLLMBodies(t *testing.T) {
 			dialect.Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`,
 		},
+		{
+			"newest, embeddings", "embeddings", spec.CompatVLLM, nil,
+			dialect.Prompt{Text: "a", Texts: []string{"b"}},
+			`{"model": "m", "input": ["a", "b"], "truncate_prompt_tokens": -1}`,
+		},
+		{
+			"newest, pooling", "pooling", spec.CompatVLLM, nil,
+			dialect.Prompt{Text: "a"},
+			`{"model": "m", "truncate_prompt_tokens": -1, "input": "a"}`,
+		},
+		{
+			"newest, rerank", "rerank", spec.CompatVLLM, nil,
+			dialect.Prompt{Text: "a", Texts: []string{"b"}},
+			`{"model": "m", "query": "a", "documents": ["b"], "truncate_prompt_tokens": -1}`,
+		},
 		{"0.10", "completions", spec.CompatVLLM010, nil, p, `{"model": "m", "prompt": ` + text +
 			`, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` +
 			usage + `}`},
@@ -301,43 +396,115 @@ func TestVLLMBodies(t *testing.T) {
 	}
 }
 
-func TestPythonFloat(t *testing.T) {
-	for f, want := range map[float64]string{
-		0: "0.0", 1: "1.0", -2.5: "-2.5", 0.1: "0.1", 1e-4: "0.0001", 1e-5: "1e-05", 1.5e-7: "1.5e-07",
-		1e15: "1000000000000000.0",
-		1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e300: "1e+300",
-		math.SmallestNonzeroFloat64: "5e-324",
-	} {
-		if got := dialect.PythonFloat(f); got != want {
-			t.Errorf("pythonFloat(%v) = %s, want %s", f, got, want)
-		}
+// TestForms: audio goes as a form, the file first.
+func TestForms(t *testing.T) {
+	api, err := dialect.APINamed("transcriptions")
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// FuzzRespace: the layout changes, the meaning does not.
-func FuzzRespace(f *testing.F) {
-	for _, s := range []string{
-		`{"a":[1,2.5,{"b":"x,y: \"é\u2028"}],"c":null}`, `"a\\"`, `[]`, "\"\x7f\U0001F600\"",
-		`{"a":"\\\":,"}`,
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		var v any
-		if json.Unmarshal([]byte(s), &v) != nil {
-			return
+	form := func(o Options, p dialect.Prompt) (string, int, error) {
+		o.Target = Target{API: "transcriptions", Model: "m"}
+		e, err := api.Encode(o.common(), dialect.Ask{Prompt: p})
+		if err != nil {
+			return "", 0, err
 		}
-		compact, err := json.Marshal(v)
+		_, params, err := mime.ParseMediaType(api.ContentType())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := dialect.Respace(compact)
-		var back any
-		if err := json.Unmarshal(got, &back); err != nil || !cmp.Equal(v, back) {
-			t.Fatalf("respace(%s) = %s: %v, %v", compact, got, back, err)
+		var fields []string
+		parts := multipart.NewReader(bytes.NewReader(e.Body), params["boundary"])
+		for {
+			part, err := parts.NextPart()
+			if errors.Is(err, io.EOF) {
+				return strings.Join(fields, " "), e.Asked, nil
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := io.ReadAll(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := part.FormName()
+			if part.FileName() != "" {
+				name += "(" + part.FileName() + ", " + part.Header.Get("Content-Type") + ")"
+			}
+			fields = append(fields, name+"="+string(value))
 		}
-		if i := strings.IndexFunc(string(got), func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
-			t.Fatalf("respace(%s) = %q: byte %d is not printable ASCII", compact, got, i)
+	}
+
+	wav := dialect.Prompt{Audio: []byte("RIFF\r\n\x00\xff"), AudioS: 1}
+	file := "file(audio.wav, audio/wav)=RIFF\r\n\x00\xff model=m response_format=json"
+	limited := wav
+	limited.OutputTokens = 9
+	body := map[string]any{
+		"language": "en", "stream_include_usage": nil, "temperature": 0.5,
+		"include[]": []any{"logprobs", "other"},
+	}
+	for _, c := range []struct {
+		name  string
+		o     Options
+		p     dialect.Prompt
+		want  string
+		asked int
+	}{
+		{"streamed", Options{}, wav, file + " stream=true stream_include_usage=true", 0},
+		{"whole", Options{Settings: spec.Settings{NoStream: true}}, wav, file, 0},
+		{
+			"limited",
+			Options{},
+			limited,
+			file + " max_completion_tokens=9 stream=true stream_include_usage=true", 9,
+		},
+		{
+			"greedy",
+			Options{Settings: spec.Settings{Sampling: spec.Sampling{Temperature: new(0.0)}}},
+			wav,
+			file + " stream=true stream_include_usage=true temperature=0", 0,
+		},
+		{
+			"own fields",
+			Options{Settings: spec.Settings{Body: body}},
+			wav,
+			file + " stream=true include[]=logprobs include[]=other language=en temperature=0.5", 0,
+		},
+	} {
+		got, asked, err := form(c.o, c.p)
+		if err != nil || got != c.want || asked != c.asked {
+			t.Errorf("%s: %q, asked %d (%v), want %q, %d", c.name, got, asked, err, c.want, c.asked)
 		}
-	})
+	}
+
+	boundary := api.ContentType()[strings.Index(api.ContentType(), "=")+1:]
+	if _, _, err := form(Options{}, dialect.Prompt{Audio: []byte("x" + boundary)}); err == nil ||
+		!strings.Contains(err.Error(), "which separates the fields") {
+		t.Errorf("a file with the boundary in it: %v", err)
+	}
+	example, err := ExampleBody(Options{Target: Target{API: "transcriptions", Model: "m"}}, wav)
+	if err != nil || !strings.Contains(example, "... 8 bytes of a WAV file ...") {
+		t.Errorf("example %q (%v)", example, err)
+	}
+}
+
+// TestFormHeader: the server is told that a form comes, by either transport.
+func TestFormHeader(t *testing.T) {
+	for _, transport := range []string{spec.TransportSockets, spec.TransportHTTP} {
+		s := newRawServer(t, say("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n"+
+			`{"text":"a"}`))
+		o := options(s.url, "transcriptions")
+		o.NoStream, o.Transport = true, transport
+		var record results.Record
+		prompts := []dialect.Prompt{{Audio: []byte("RIFF"), AudioS: 1.5}}
+		_, err := Run(t.Context(), o, prompts, func(r results.Record) error {
+			record = r
+			return nil
+		})
+		if err != nil || record.Failure != nil || record.AudioS != 1.5 {
+			t.Errorf("%s: %v, failure %v, %v s of audio", transport, err, record.Failure, record.AudioS)
+		}
+		if got := s.hdr[0].Get("Content-Type"); !strings.HasPrefix(got, "multipart/form-data; boundary=") {
+			t.Errorf("%s: content type %q", transport, got)
+		}
+	}
 }

@@ -109,9 +109,9 @@ func TestRunRefuses(t *testing.T) {
 		words string
 	}{
 		{
-			"unknown API", func(o *Options) { o.Target.API = "responses" },
+			"unknown API", func(o *Options) { o.Target.API = "prose" },
 			dialect.Prompt{Text: "a"},
-			`choose API: got "responses"`,
+			`choose API: got "prose"`,
 		},
 		{"no base URL", func(o *Options) { o.Target.BaseURLs = nil }, dialect.Prompt{Text: "a"}, "no base URL"},
 		{"bad URL", func(o *Options) { o.Target.BaseURLs = []string{"http://a b"} }, dialect.Prompt{Text: "a"}, "a b"},

@@ -25,10 +25,10 @@ func TestAnswersAreBounded(t *testing.T) {
 		piece    string
 		words    string
 	}{
-		{"tokens without end", false, strings.Repeat("data: "+loadtest.Token+"\n\n", 500), "the answer has no end"},
+		{"tokens without end", false, strings.Repeat("data: "+loadtest.Token+"\n\n", 500), "the answer does not end"},
 		{
 			"text without end", false, fmt.Sprintf("data: {\"choices\":[{\"text\":%q}]}\n\n", huge),
-			"the answer has no end",
+			"the answer does not end",
 		},
 		{"an event without end", false, huge, "event too long"},
 		{"a whole answer without end", true, huge, "event too long"},

@@ -63,6 +63,7 @@ func (c *collector) note(f *finished) {
 			c.tooLong++
 		}
 	}
+
 	c.answered = c.answered || r.Failure == nil
 	if !c.answered && c.refused == "" && Refuses(r.Failure, c.model) {
 		c.refused = r.Failure.Error()
@@ -74,12 +75,13 @@ func (c *collector) note(f *finished) {
 	if c.enough != nil && c.enough(r) {
 		c.stopSending()
 	}
+
 	if r.SentS != nil && !f.held {
 		c.late = append(c.late, *r.SentS-r.IntendedS)
 	}
 }
 
-// tooMany says whether more requests failed than may. Prompts that are too long
+// tooMany reports whether more requests failed than may. Prompts that are too long
 // do not count: they are refused at once, and how many fit is worth knowing.
 func (c *collector) tooMany() bool { return c.limit > 0 && c.failed-c.tooLong > c.limit }
 

@@ -22,7 +22,7 @@ import (
 // each read are compared. From a read on that is not, the parsers run on the raw
 // bytes, until they stand again where the answer does.
 //
-// It stands between the transport and the event reader.
+// It is between the transport and the event reader.
 type compatReader struct {
 	src    wire.StampedReader
 	answer *answer
@@ -38,6 +38,14 @@ type compatReader struct {
 	last    time.Duration  // stamp of pending
 	base    answerMark     // where the answer stood before it
 	resumed int            // times that the parsers were compared with the answer
+
+	retimed [3][]retiming // by parser
+}
+
+// retiming is a chunk that a parser found at another time than the answer.
+type retiming struct {
+	chunk int
+	at    float64 // seconds
 }
 
 // answerMark is how far an answer had come.
@@ -52,9 +60,8 @@ type answerMark struct {
 // asyncio's own buffer does.
 const pendingMax = 256 << 10
 
-// resumedMax bounds how often parsers are compared with a whole answer, and started
-// with a copy of it.
-const resumedMax = 64
+// resumedMax bounds how often parsers are dropped and started again.
+const resumedMax = 1 << 20
 
 // tap is src with c looking on at what a reads of it, for the APIs that vLLM's
 // client speaks; for others it is src.
@@ -92,6 +99,10 @@ func (c *compatReader) read(p []byte, full bool, at time.Duration) {
 	}
 
 	if c.tail {
+		if c.goesOn(p, joined) {
+			c.hold(p, full, at)
+			return
+		}
 		c.tail, c.base = false, c.mark()
 		if rest, ok := c.completed(p, joined); ok {
 			c.holdTail(rest, full, at)
@@ -120,7 +131,24 @@ func (c *compatReader) holdTail(rest []byte, full bool, at time.Duration) {
 	c.hold(rest, full, at)
 }
 
-// completed reports whether p goes on with the event that pending begins, and with plain
+// goesOnMax bounds the start of an event that each further piece is looked at with, in bytes.
+const goesOnMax = 4 << 10
+
+// goesOn reports whether p continues with the event that pending begins, does not end it, and is
+// read by every parser as bench reads it.
+func (c *compatReader) goesOn(p []byte, joined bool) bool {
+	if c.answer.closed() || len(c.pending)+len(p) > goesOnMax || bytes.IndexByte(p, '\n') >= 0 ||
+		!joined && !harmlessCut(c.pending, p) {
+		return false
+	}
+	begun := len(c.pending)
+	c.pending = append(c.pending, p...)
+	plain := plainTail(c.pending)
+	c.pending = c.pending[:begun]
+	return plain
+}
+
+// completed reports whether p continues with the event that pending begins, and with plain
 // events, so that every parser reads them as bench does. rest is the start of one more.
 func (c *compatReader) completed(p []byte, joined bool) (rest []byte, ok bool) {
 	if c.answer.closed() || !joined && !harmlessCut(c.pending, p) {
@@ -160,7 +188,8 @@ func (c *compatReader) flush() {
 	c.pending, c.odd = c.pending[:0], false
 }
 
-// resume drops the parsers if they stand where the answer does.
+// resume drops the parsers if they agree with the answer, whatever the times at which
+// they found its chunks.
 func (c *compatReader) resume() {
 	if c.parsers == nil || c.resumed == resumedMax || c.answer.closed() {
 		return
@@ -176,9 +205,12 @@ func (c *compatReader) resume() {
 
 	c.resumed++
 	for _, parser := range c.parsers {
-		if !parser.yield().same(c.answer) {
+		if !parser.yield().agrees(c.answer) {
 			return
 		}
+	}
+	for i, parser := range c.parsers {
+		c.retimed[i] = parser.yield().retimings(c.answer)
 	}
 	c.parsers, c.tail = nil, len(tail) > 0
 	c.pending = append(c.pending, tail...)
@@ -200,8 +232,8 @@ func plainTail(p []byte) bool {
 	const field = "data: "
 	n := min(len(p), len(field))
 	line := bytes.IndexByte(p, '\n')
-	return string(p[:n]) == field[:n] && (line < 0 || line == len(p)-1) && len(p) < longestLine &&
-		utf8.Valid(p[:wholeRunes(p)])
+	return string(p[:n]) == field[:n] && (line < 0 || line == len(p)-1) && bytes.IndexByte(p, '\r') < 0 &&
+		len(p) < longestLine && utf8.Valid(p[:wholeRunes(p)])
 }
 
 // harmlessCut reports whether a parser that is given an event in two reads, of which the
@@ -209,8 +241,8 @@ func plainTail(p []byte) bool {
 // what happens to be whole JSON for an event.
 func harmlessCut(begun, next []byte) bool {
 	const object = "data: {"
-	last := begun[len(begun)-1]
-	return len(begun) >= len(object) && string(begun[:len(object)]) == object &&
+	n, last := min(len(begun), len(object)), begun[len(begun)-1]
+	return string(begun[:n]) == object[:n] &&
 		last != '}' && strings.IndexByte(blanks, last) < 0 && strings.IndexByte(blanks, next[0]) < 0
 }
 
@@ -316,11 +348,15 @@ func (c *compatReader) start() {
 	if c.parsers != nil {
 		return
 	}
-	at := func() clientYield { return yieldOf(c.answer, c.base, c.chat) }
+	at := func(i int) clientYield {
+		return clientYield{
+			chat: c.chat, base: c.base, retimed: c.retimed[i], usage: c.base.usage, doneS: c.base.doneS,
+		}
+	}
 	c.parsers = []clientParser{
-		&blockParser{clientYield: at()},
-		&lineParser{clientYield: at(), skipComments: true},
-		&lineParser{clientYield: at()},
+		&blockParser{clientYield: at(0)},
+		&lineParser{clientYield: at(1), skipComments: true},
+		&lineParser{clientYield: at(2)},
 	}
 }
 
@@ -348,7 +384,8 @@ func (c *compatReader) readings(err error, status int, judged bool) map[results.
 	}
 
 	cutAfterEnd := c.answer.done && errors.Is(err, io.ErrUnexpectedEOF)
-	if c.parsers == nil && !cutAfterEnd && !judged {
+	retimed := slices.ContainsFunc(c.retimed[:], func(r []retiming) bool { return len(r) > 0 })
+	if c.parsers == nil && !retimed && !cutAfterEnd && !judged {
 		return nil
 	}
 	if c.parsers == nil {

@@ -197,34 +197,23 @@ func (l *lineParser) finish(at time.Duration) *clientYield {
 	return &l.clientYield
 }
 
-// clientYield is what a parser has made of a stream so far.
+// clientYield is what a parser has made of a stream so far: up to base what the answer
+// holds, which all read alike but for some times, and then its own.
 type clientYield struct {
-	chat   bool
-	chunk  dialect.Chunk
-	chunkS []float64
-	kinds  []byte
-	text   []byte              // reasoning and content
-	said   []byte              // content alone
-	usage  dialect.TokenCounts // of events without choices
-	doneS  *float64
-	failed string // an exception ended the reading
+	chat    bool
+	chunk   dialect.Chunk
+	base    answerMark
+	retimed []retiming // before base
+	chunkS  []float64  // since base, as are kinds and texts
+	kinds   []byte
+	text    []byte              // reasoning and content
+	said    []byte              // content alone
+	usage   dialect.TokenCounts // of events without choices
+	doneS   *float64
+	failed  string // an exception ended the reading
 }
 
 func (y *clientYield) yield() *clientYield { return y }
-
-// yieldOf starts from a part of an answer that all read alike.
-func yieldOf(a *answer, m answerMark, chat bool) clientYield {
-	said := a.text
-	if a.keepContent {
-		said = a.content
-	}
-	return clientYield{
-		chat: chat, said: slices.Clone(said[:m.said]),
-		chunkS: slices.Clone(a.chunkS[:m.chunks]), kinds: slices.Clone(a.kinds[:m.chunks]),
-		text:  slices.Clone(a.text[:m.text]),
-		usage: m.usage, doneS: m.doneS,
-	}
-}
 
 // message takes in one message, stripped.
 func (y *clientYield) message(message []byte, at time.Duration, skipComments bool) {
@@ -280,9 +269,28 @@ func (y *clientYield) first(f dialect.First, kind results.ChunkKind, since2025 b
 
 // same reports whether the reading is that of the answer.
 func (y *clientYield) same(a *answer) bool {
-	return y.failed == "" && bytes.Equal(y.kinds, a.kinds) && slices.Equal(y.chunkS, a.chunkS) &&
-		bytes.Equal(y.text, a.text) && y.doneAtIs(a) && y.usageIs(a)
+	return y.agrees(a) && len(y.retimed) == 0 && slices.Equal(y.chunkS, a.chunkS[y.base.chunks:])
 }
+
+// agrees reports whether the reading is that of the answer but for times of chunks.
+func (y *clientYield) agrees(a *answer) bool {
+	return y.failed == "" && bytes.Equal(y.kinds, a.kinds[y.base.chunks:]) && y.textIs(a) && y.doneAtIs(a) &&
+		y.usageIs(a)
+}
+
+// retimings are the chunks whose times differ from those of the answer, with which the reading
+// agrees.
+func (y *clientYield) retimings(a *answer) []retiming {
+	all := y.retimed
+	for i, at := range y.chunkS {
+		if chunk := y.base.chunks + i; at != a.chunkS[chunk] {
+			all = append(all, retiming{chunk, at})
+		}
+	}
+	return all
+}
+
+func (y *clientYield) textIs(a *answer) bool { return bytes.Equal(y.text, a.text[y.base.text:]) }
 
 // usageIs compares the counts with those that follow from the record.
 func (y *clientYield) usageIs(a *answer) bool {
@@ -304,10 +312,19 @@ func (y *clientYield) doneAtIs(a *answer) bool {
 }
 
 func (y *clientYield) reading(a *answer) results.ClientReading {
+	said := a.text
+	if a.keepContent {
+		said = a.content
+	}
+	chunkS := append(append([]float64{}, a.chunkS[:y.base.chunks]...), y.chunkS...)
+	for _, r := range y.retimed {
+		chunkS[r.chunk] = r.at
+	}
 	return results.ClientReading{
-		ChunkS: y.chunkS, ChunkKinds: string(y.kinds), DoneS: y.doneS,
-		Text:        string(y.said),
+		ChunkS:     chunkS,
+		ChunkKinds: string(a.kinds[:y.base.chunks]) + string(y.kinds), DoneS: y.doneS,
+		Text:        string(said[:y.base.said]) + string(y.said),
 		InputTokens: atLeast(0, y.usage.Input), OutputTokens: atLeast(1, y.usage.Output),
-		TextDiffers: !bytes.Equal(y.text, a.text), Error: y.failed,
+		TextDiffers: !y.textIs(a), Error: y.failed,
 	}
 }

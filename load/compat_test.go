@@ -20,6 +20,7 @@ import (
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
 // rawRead is one read of a stream: bytes, or the error that ends it.
@@ -92,6 +93,35 @@ func readStream(t *testing.T, reads []rawRead, apiName string, begun func(*answe
 	return r
 }
 
+// Events that end with carriage returns alone are events for bench, and none for
+// vLLM's clients, however the stream is cut into reads.
+func TestReadingsOfCarriageReturns(t *testing.T) {
+	t.Parallel()
+	const event, done = "data: {\"choices\":[{\"index\":0,\"text\":\"a\"}]}\r\r", "data: [DONE]\r\r"
+	for name, reads := range map[string][]rawRead{
+		"one read": {{at: time.Second, bytes: event + event + done}},
+		"a read each": {
+			{at: time.Second, bytes: event}, {at: 2 * time.Second, bytes: event}, {at: 3 * time.Second, bytes: done},
+		},
+		"within an event": {
+			{at: time.Second, bytes: event[:9]}, {at: 2 * time.Second, bytes: event[9:] + event + done},
+		},
+	} {
+		r := recordOf(t, reads, "completions")
+		if r.Failure != nil || len(r.ChunkS) != 2 {
+			t.Errorf("%s: failure %v, %d chunks; want 2", name, r.Failure, len(r.ChunkS))
+		}
+		for _, g := range []results.Generation{results.VLLM, results.VLLM010, results.VLLM06} {
+			if name == "a read each" && g == results.VLLM {
+				continue // a read that is JSON is an event for it
+			}
+			if found, other := r.VLLMReading[g]; !other || len(found.ChunkS) > 0 {
+				t.Errorf("%s: %s reads %+v, want no chunk", name, g, found)
+			}
+		}
+	}
+}
+
 // sseCases are hostile streams, as written to the wire, and what four versions
 // of vLLM's client made of them.
 type sseCases struct {
@@ -159,7 +189,7 @@ func TestReadingsOfOddStreams(t *testing.T) {
 
 func compareExactly(t *testing.T, r results.Record, g results.Generation, api string, want sseFound) {
 	t.Helper()
-	seen, _ := r.SeenBy(g, api, false)
+	seen, _ := vllm.Read(&r, g, api, false)
 	if seen.Text == nil || *seen.Text != want.Text || seen.Success != want.Success {
 		t.Fatalf("success %v (%s) with text %v, want %v with %q", seen.Success, seen.Error, seen.Text,
 			want.Success, want.Text)
@@ -194,7 +224,7 @@ func TestReadingsOfALongLine(t *testing.T) {
 	for g, want := range map[results.Generation]bool{
 		results.VLLM: true, results.VLLM2605: true, results.VLLM010: false, results.VLLM06: false,
 	} {
-		if seen, _ := r.SeenBy(g, "completions", false); seen.Success != want {
+		if seen, _ := vllm.Read(&r, g, "completions", false); seen.Success != want {
 			t.Errorf("%s: success %v (%s), want %v", g, seen.Success, seen.Error, want)
 		}
 	}
@@ -243,14 +273,14 @@ func compareReading(t *testing.T, r results.Record, g results.Generation, api st
 	t.Helper()
 	words := len(strings.Fields(r.Text)) // that run's tokenizer
 	r.TextTokens = &words
-	got, _ := r.SeenBy(g, api, false)
+	got, _ := vllm.Read(&r, g, api, false)
 	near := func(what string, seconds, ms, slack float64) {
 		if math.Abs(seconds*1000-ms) > slack {
 			t.Errorf("%s = %.1f ms, want %v", what, seconds*1000, ms)
 		}
 	}
 	if got.Success != want.Success || len(got.ITLS) != len(want.ITL) {
-		t.Fatalf("SeenBy(%s) = success %v, %d gaps (%s); want %v, %d", g, got.Success, len(got.ITLS), got.Error,
+		t.Fatalf("Read(%s) = success %v, %d gaps (%s); want %v, %d", g, got.Success, len(got.ITLS), got.Error,
 			want.Success, len(want.ITL))
 	}
 	near("ttft", got.TTFTS, want.TTFT, 2.5*float64(reads))
@@ -468,7 +498,7 @@ func TestCutEventsStartNoParser(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.compat.tap(&rawReads{}, a, api)
-	for i := 7; i < len(event)-3; i++ {
+	for i := 1; i < len(event)-3; i++ {
 		if strings.ContainsAny(event[i-1:i], " }") || event[i] == ' ' {
 			continue
 		}
@@ -477,6 +507,59 @@ func TestCutEventsStartNoParser(t *testing.T) {
 		if a.compat.parsers != nil || len(a.compat.pending) > 0 {
 			t.Fatalf("a cut before %.9q: parsers %v, held %q; want none", event[i:], a.compat.parsers, a.compat.pending)
 		}
+	}
+
+	for _, at := range []time.Duration{0, 1} { // of one read of the network, and of three
+		a.compat.read([]byte(event+event[:20]), false, 2)
+		a.compat.read([]byte(event[20:30]), false, 2+at)
+		a.compat.read([]byte(event[30:40]), false, 2+2*at)
+		a.compat.read([]byte(event[40:]), false, 2+3*at)
+		if a.compat.parsers != nil || len(a.compat.pending) > 0 {
+			t.Fatalf("an event in four pieces: parsers %v, held %q; want none", a.compat.parsers, a.compat.pending)
+		}
+	}
+}
+
+// A reading that differs by the time of one event alone does not keep the parsers at work for the
+// rest of the stream.
+func TestRetimedReadingsDropTheParsers(t *testing.T) {
+	event := "data: " + vllmEvent + "\n\n"
+	reads := []rawRead{{1, event + event[:len(event)-1], nil}, {2, "\n" + event, nil}}
+	for i := range time.Duration(6) {
+		reads = append(reads, rawRead{3 + i, event, nil})
+	}
+	var parsers []int
+	readStream(t, reads, "completions", func(a *answer) {
+		a.events.Watch = aliveFunc(func(time.Duration) { parsers = append(parsers, len(a.compat.parsers)) })
+	})
+	if want := []int{0, 3, 0, 0, 0, 0, 0, 0}; !slices.Equal(parsers, want) {
+		t.Errorf("parsers after each read: %v, want %v", parsers, want)
+	}
+
+	r := checkReadings(t, append(reads, rawRead{20, "data: [DONE]\n\n", nil}), "completions")
+	if got := r.VLLMReading[results.VLLM].ChunkS; len(got) != 9 || got[1] != 1e-9 || r.ChunkS[1] != 2e-9 {
+		t.Errorf("vLLM's client reads the second event at %v, bench at %v; want 1 and 2 ns", got, r.ChunkS)
+	}
+}
+
+type aliveFunc func(at time.Duration)
+
+func (f aliveFunc) Alive(at time.Duration) { f(at) }
+
+// A long event in small pieces is not looked at from its start with each of them.
+func TestLongEventsInPieces(t *testing.T) {
+	a := &answer{usage: dialect.NoCounts}
+	api, err := dialect.APINamed("completions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.compat.tap(&rawReads{}, a, api)
+	a.compat.read([]byte(`data: {"choices":[{"text":"`), false, 1)
+	for i := range time.Duration(2 * goesOnMax) {
+		a.compat.read([]byte("x"), false, 2+i)
+	}
+	if a.compat.tail || a.compat.parsers == nil {
+		t.Errorf("%d bytes are held as the start of an event, want %d at most", len(a.compat.pending), goesOnMax)
 	}
 }
 
@@ -498,7 +581,7 @@ func FuzzReadings(f *testing.F) {
 				}
 			}
 		}
-		if _, made := r.SeenBy(results.VLLM06, "chat", true); !made {
+		if _, made := vllm.Read(&r, results.VLLM06, "chat", true); !made {
 			t.Error("a request that was made was not seen")
 		}
 	})

@@ -101,6 +101,13 @@ func TestConversations(t *testing.T) {
 	}}
 	single := dialect.Prompt{Text: "x"}
 	pair := dialect.Prompt{Text: "p", Turns: []dialect.Turn{{Text: "q", OutputTokens: 0}}}
+	// a starts two agents, x with a prompt of its own and b, which continues from a; y follows x; c waits for b and y.
+	agents := dialect.Prompt{Text: "a", Turns: []dialect.Turn{
+		{Text: "x", Whole: true, After: []int{0}, WaitS: new(0.5), InputTokens: 7},
+		{Text: "b", After: []int{0}},
+		{Text: "y", After: []int{1}, WaitS: new(1.0)},
+		{Text: "c", After: []int{2, 3}},
+	}}
 	tests := []struct {
 		name    string
 		o       Options
@@ -156,6 +163,52 @@ func TestConversations(t *testing.T) {
 				{4, 2, 2, 1, 1, 2, true},
 			},
 			asked: []string{"a", "a re\nb", "p", "p re\nq"},
+		},
+		{
+			name: "a graph", prompts: []dialect.Prompt{agents}, peak: 2,
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 1.5, 1.5, 2.5, true},
+				{2, 1, 3, 1, 1, 2, true},
+				{3, 1, 4, 3.5, 3.5, 4.5, true},
+				{4, 1, 5, 4.5, 4.5, 5.5, true},
+			},
+			asked: []string{"a", "a re\nb", "a re\nb re\nc", "x", "x re\ny"},
+		},
+		{
+			name: "agents that start together", o: Options{Arrivals: []float64{2}},
+			prompts: []dialect.Prompt{{Text: "a", Turns: []dialect.Turn{
+				{Text: "x", Whole: true, After: []int{}, WaitS: new(0.25)},
+				{Text: "b", After: []int{0, 1}},
+			}}}, peak: 2,
+			want: []spoken{
+				{0, 1, 1, 2, 2, 3, true},
+				{1, 1, 2, 2.25, 2.25, 3.25, true},
+				{2, 1, 3, 3.25, 3.25, 4.25, true},
+			},
+			asked: []string{"a", "a re\nb", "x"},
+		},
+		{
+			name: "a graph keeps its place", o: Options{Settings: spec.Settings{MaxConcurrency: 1}},
+			prompts: []dialect.Prompt{agents, single}, peak: 2,
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 1.5, 1.5, 2.5, true},
+				{2, 1, 3, 1, 1, 2, true},
+				{3, 1, 4, 3.5, 3.5, 4.5, true},
+				{4, 1, 5, 4.5, 4.5, 5.5, true},
+				{5, 0, 0, 0, 5.5, 6.5, true},
+			},
+			asked: []string{"a", "a re\nb", "a re\nb re\nc", "x", "x", "x re\ny"},
+		},
+		{
+			name: "what waits for a failed request is not sent", fails: "x", prompts: []dialect.Prompt{agents}, peak: 2,
+			want: []spoken{
+				{0, 1, 1, 0, 0, 1, true},
+				{1, 1, 2, 1.5, 1.5, 2.5, false},
+				{2, 1, 3, 1, 1, 2, true},
+			},
+			asked: []string{"a", "a re\nb", "x"},
 		},
 		{
 			name: "no turn after the duration", o: Options{Settings: spec.Settings{

@@ -28,7 +28,7 @@ func unsent(err *wire.SendError, cause error) *results.Failure {
 	case errors.Is(err.Err, wire.ErrHeadTooLong):
 		return results.Failf(results.FailProtocol, "%v", err.Err)
 	case strings.Contains(err.Err.Error(), "malformed HTTP"):
-		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.Err)
+		return results.Failf(results.FailProtocol, "not an HTTP server: %s", plain(err.Err))
 	}
 	return results.Failf(results.FailTransport, "connection broken before the answer began: %s%s", plain(err.Err),
 		reuseHint(err.Reused))
@@ -58,7 +58,8 @@ func ended(cause error) *results.Failure {
 	return results.Failf(results.FailCanceled, "ended by bench: %v", cause)
 }
 
-// plain words for the bare errors of a closed connection.
+// plain words for the bare errors of a closed connection, the same over both
+// transports.
 func plain(err error) string {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -66,7 +67,7 @@ func plain(err error) string {
 	case errors.Is(err, io.EOF):
 		return "the server closed it (EOF)"
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: ")
 }
 
 // tlsHint says so if an https URL leads to a server of plain HTTP.

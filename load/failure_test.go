@@ -54,6 +54,11 @@ func TestFailures(t *testing.T) {
 			1), "", "", 0},
 
 		{
+			"a header without a colon", "HTTP/1.1 200 OK\r\nNoColon\r\n\r\n", results.FailTransport,
+			`the answer began: malformed MIME header: missing colon: "NoColon"`, 0,
+		},
+		{"another version", "HTTP/2 200\r\n\r\n", results.FailProtocol, `server: malformed HTTP version "HTTP/2"`, 0},
+		{
 			"401", status(401, `{"error":{"message":"Invalid API Key"}}`), results.FailAuth,
 			"401 Unauthorized: Invalid API Key", 401,
 		},

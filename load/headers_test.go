@@ -42,7 +42,7 @@ func TestHeadersRefused(t *testing.T) {
 			{map[string]string{"Content-length": "3"}, "frames the message"},
 			{map[string]string{"Transfer-Encoding": "chunked"}, "frames the message"},
 			{map[string]string{"X": "1", "x": "2"}, "given twice"},
-			{map[string]string{"X": "1\r\nY: 2"}, "line end"},
+			{map[string]string{"X": "1\r\nY: 2"}, "line break"},
 		} {
 			o := options("http://127.0.0.1:1", "completions")
 			o.Transport, o.Target.Headers = transport, tt.headers

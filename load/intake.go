@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/benchrig/bench/load/toolcall"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -19,7 +20,9 @@ type intake struct {
 	record *results.Record
 	answer *answer
 	watch  *watch
+	tools  *toolcall.Set // that the request offers; nil: none
 
+	class    int // of the request, from 1; 0: none
 	reply    *wire.Reply
 	body     []byte // of an answer that was not accepted
 	rejected bool   // it was not
@@ -165,12 +168,21 @@ func (x *intake) finish(cause error) {
 		r.EndS = x.pass.clock.Now().Seconds()
 		return
 	}
+
 	r.EndS = x.answer.end.Seconds()
 	r.Failure = x.answer.verdict(x.err, cause, x.reply.Reused)
 	x.answer.fill(r, x.pass.opts.KeepText)
+	if x.tools != nil && r.Failure == nil {
+		r.ToolCalls = x.answer.toolCalls(x.tools, x.pass.opts.KeepText)
+	}
+	if t := x.pass.opts.OfClass(x.class).Sampling.Temperature; t != nil && *t == 0 {
+		r.TextTrail = results.TrailOf(x.answer.text)
+	}
+
 	if x.pass.opts.NoStream {
 		return // vLLM's clients stream: what they would make of a whole answer says nothing
 	}
+
 	r.VLLMReading = x.answer.compat.readings(x.err, x.reply.Status,
 		r.Failure != nil && r.Failure.Class == results.FailProtocol)
 	if !x.pass.opts.KeepText {

@@ -69,14 +69,21 @@ func TestAPIs(t *testing.T) {
 				t.Errorf("%s: encoding %s gives error %v, but the API says it can: %v", api.Name, what, err, can)
 			}
 		}
-		try(dialect.Prompt{Text: "a"}, true, "text")
+		ranks := api.Name == "rerank" || api.Name == "score"
+		try(dialect.Prompt{Text: "a"}, !ranks && !api.Audio, "text")
+		try(dialect.Prompt{Audio: []byte("RIFF")}, api.Audio, "audio")
+		try(dialect.Prompt{Text: "a", Audio: []byte("RIFF")}, false, "audio with text")
+		try(dialect.Prompt{Text: "a", Texts: []string{"b"}}, api.Numbers, "several texts")
 		try(dialect.Prompt{TokenIDs: []int{1}}, api.TokenIDs, "token ids")
 		try(dialect.Prompt{Text: "a", Images: []string{"data:image/png;base64,QQ=="}}, api.Images, "images")
-		try(dialect.Prompt{Text: "a", Turns: []dialect.Turn{{Text: "b"}}}, true, "turns")
+		try(dialect.Prompt{Text: "a", Turns: []dialect.Turn{{Text: "b"}}}, !api.Numbers && !api.Audio, "turns")
 		try(dialect.Prompt{Text: "a", Turns: []dialect.Turn{{}}}, false, "an empty turn")
 		try(dialect.Prompt{TokenIDs: []int{1}, Turns: []dialect.Turn{{Text: "b"}}}, false, "turns after token ids")
 		o.IgnoreEOS = true
 		body, err := api.Encode(o.common(), dialect.Ask{Prompt: dialect.Prompt{Text: "a"}})
+		if ranks || api.Audio {
+			continue
+		}
 		if err != nil || strings.Contains(string(body.Body), `"ignore_eos":true`) != api.IgnoreEOS {
 			t.Errorf("%s: body %s, %v, but IgnoreEOS is %v", api.Name, body.Body, err, api.IgnoreEOS)
 		}

@@ -44,13 +44,16 @@ type Options struct {
 	// MaxFailures ends the pass when more requests have failed, in flight ones
 	// canceled: its verdict is certain then. Prompts that the server refuses for
 	// their length do not count (see TooLong). 0: it goes on to its end. Load agents
-	// do not know of each other's failures and go on. A pass whose first answers
+	// do not know of each other's failures and continue. A pass whose first answers
 	// refuse every request (see Refuses) ends in any case.
 	MaxFailures int
 	// Enough gets the record of each request that has ended, one at a time and before the
 	// record is emitted. Once it returns true, nothing more is sent, and requests in
 	// flight run to their ends. Nil: never. Load agents do not call it.
 	Enough func(*results.Record) bool
+	// Stop, once it is closed, ends the sending; requests in flight run to their ends. Nil: never. Load agents do not
+	// know of it.
+	Stop <-chan struct{}
 	// Repeat takes the prompts round and round: as many as Arrivals has times,
 	// or without Arrivals until Duration ends. Records are numbered on.
 	Repeat          bool
@@ -90,7 +93,7 @@ func ExampleBody(o Options, p dialect.Prompt) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return api.Example(o.common(), p)
+	return api.Example(o.common().Of(p), p)
 }
 
 // common is what the requests of the pass have in common.
@@ -100,8 +103,10 @@ func (o *Options) common() *dialect.Common {
 
 // wire says how to reach the servers at urls, width requests at once.
 func (o *Options) wire(urls []*url.URL, width int, dial wire.DialFunc) wire.Options {
+	api, _ := dialect.APINamed(o.Target.API) // newPass has checked it
 	return wire.Options{
-		URLs: urls, Headers: o.Target.Headers, UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS,
+		URLs: urls, ContentType: api.ContentType(), Headers: o.Target.Headers,
+		UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS,
 		Transport:        o.Transport,
 		ReuseConnections: o.ReuseConnections, ConnectTimeout: o.Timeouts.Connect, Width: width, Dial: dial,
 		Place: o.Place,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -69,6 +70,9 @@ func (p *pass) drive(ctx, sendCtx context.Context, wave []*sending, out chan<- f
 	var wg sync.WaitGroup
 	defer wg.Wait()
 
+	if len(p.opts.Stages) > 1 && spec.PeakConcurrency(p.opts.Stages) > 0 {
+		wg.Go(func() { p.slots.stage(sendCtx, p.clock, p.opts.Stages) })
+	}
 	converse := func(k, replica int, staged *sending, held bool) {
 		f, sent := p.converse(ctx, sendCtx, k, replica, staged, held, out)
 		p.slots.release(replica)
@@ -79,7 +83,12 @@ func (p *pass) drive(ctx, sendCtx context.Context, wave []*sending, out chan<- f
 
 	sent := sendWave(ctx, wave)
 	for k, s := range wave[:sent] {
-		wg.Go(func() { converse(k, s.replica, s, false) })
+		wg.Go(func() {
+			if len(p.prompt(k).Turns) == 0 {
+				s.await()
+			}
+			converse(k, s.replica, s, false)
+		})
 	}
 
 	if sent < len(wave) {
@@ -123,8 +132,7 @@ func (p *pass) stageWave(ctx context.Context, n int) []*sending {
 		if !ok {
 			break
 		}
-		q, _ := p.opening(k, replica)
-		wave = append(wave, p.stage(ctx, q))
+		wave = append(wave, p.stage(ctx, p.opening(k, replica)))
 	}
 	return wave
 }
@@ -147,12 +155,23 @@ func sendWave(ctx context.Context, wave []*sending) (sent int) {
 // errDrain ends what is in flight for too long after the duration.
 var errDrain = errors.New("not finished within the drain limit after the run's duration")
 
-// sendSpan bounds the sending by the duration, and by the call of stop.
+// sendSpan bounds the sending by the duration, by Options.Stop and by the call of stop.
 func (p *pass) sendSpan(ctx context.Context) (sendCtx context.Context, stop context.CancelFunc) {
 	if p.opts.Duration <= 0 {
-		return context.WithCancel(ctx)
+		sendCtx, stop = context.WithCancel(ctx)
+	} else {
+		sendCtx, stop = context.WithDeadline(ctx, p.clock.Start.Add(p.opts.Duration))
 	}
-	return context.WithDeadline(ctx, p.clock.Start.Add(p.opts.Duration))
+	if p.opts.Stop != nil {
+		go func() {
+			select {
+			case <-p.opts.Stop:
+				stop()
+			case <-sendCtx.Done():
+			}
+		}()
+	}
+	return sendCtx, stop
 }
 
 // limitDrain has abort called if requests are still in flight at the drain limit.

@@ -13,7 +13,7 @@ import (
 )
 
 // A limit whose timer fires far too late met a pause of this program: it begins
-// anew, once, because nothing could be read meanwhile.
+// again, once, because nothing could be read meanwhile.
 func TestLimitsBeginAnewAfterAPause(t *testing.T) {
 	for _, tt := range []struct {
 		limits spec.Timeouts

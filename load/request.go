@@ -20,8 +20,12 @@ type request struct {
 	conversation int // from 1; 0: none
 	turn         int // from 1; 0: no conversation
 	intended     time.Duration
-	inputTokens  int  // as the dataset knows them; 0: unknown
-	moreTurns    bool // more turns may follow
+	inputTokens  int // as the dataset knows them; 0: unknown
+	images       int // that the prompt holds
+	audioS       float64
+	continued    bool // a later request goes on from its answer
+	class        int  // of the load's, from 1; 0: none
+	adapter      string
 }
 
 // finished is a request that has ended.
@@ -29,7 +33,7 @@ type finished struct {
 	record  results.Record
 	held    bool   // the cap kept it back: its lateness is not the client's
 	text    string // the whole answer, where tokens are still to be counted
-	content string // the answer without reasoning, where more turns may follow
+	content string // the answer without reasoning, where a later request goes on from it
 }
 
 // limits are the timeouts as they apply to the answers asked for.
@@ -49,10 +53,14 @@ func (p *pass) newRecord(q request) results.Record {
 		AskedOutputTokens:  q.Asked,
 		OutputTokensSource: results.CountNone,
 	}
+	if q.class > 0 {
+		r.Class = p.opts.Classes[q.class-1].Name
+	}
+	r.Adapter = q.adapter
 	if p.opts.RequestID != nil {
 		r.RequestID = p.opts.RequestID(q.index)
 	}
-	r.LocalInputTokens = atLeast(1, q.inputTokens)
+	r.LocalInputTokens, r.Images, r.AudioS = atLeast(1, q.inputTokens), q.images, q.audioS
 	return r
 }
 

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -49,7 +52,7 @@ func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit,
 	}
 
 	report := results.ClientReport{}
-	c, before := p.collect(ctx, emit, firstWave(&opts, width))
+	c, before := p.collect(ctx, emit, firstWave(&opts, min(width, cmp.Or(firstCap(&opts), width))))
 	after := readSelf()
 
 	report.StartTime = p.clock.Start.Format(time.RFC3339Nano)
@@ -139,7 +142,7 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 	case c.refused != "" && (c.canceled > 0 || p.withheld.Load()):
 		return errRefused.Error()
 	case c.tooMany() && (c.canceled > 0 || p.withheld.Load()):
-		return fmt.Sprintf("%d requests failed, and at most %d may", c.failed, c.limit)
+		return fmt.Sprintf("%s failed, and at most %d may", text.Count(c.failed, "request"), c.limit)
 	case ctx.Err() != nil && (c.canceled > 0 || p.withheld.Load()):
 		return context.Cause(ctx).Error()
 	}
@@ -156,19 +159,23 @@ func newPass(opts *Options, prompts []dialect.Prompt) (*pass, error) {
 	if err := CheckSchedule(opts, len(prompts)); err != nil {
 		return nil, err
 	}
+	opts.NoStream = opts.NoStream || api.Numbers
 
 	p := &pass{
 		opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(),
 		bodies: make([]dialect.Encoded, len(prompts)),
 	}
 	for i, prompt := range prompts {
-		if p.bodies[i], err = api.Encode(p.common, dialect.Ask{Prompt: prompt}); err != nil {
+		if prompt.Class < 0 || prompt.Class > len(opts.Classes) {
+			return nil, fmt.Errorf("prompt %d: class %d of a load with %d", i, prompt.Class, len(opts.Classes))
+		}
+		if p.bodies[i], err = api.Encode(p.common.Of(prompt), dialect.Ask{Prompt: prompt}); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i, err)
 		}
 	}
 
 	p.answers.budget = wire.DefaultBudget()
-	p.slots = newSlots(opts.MaxConcurrency, max(len(opts.Target.BaseURLs), 1))
+	p.slots = newSlots(opts.MaxConcurrency, opts.MaxConcurrency-firstCap(opts), max(len(opts.Target.BaseURLs), 1))
 	return p, nil
 }
 
@@ -179,6 +186,9 @@ func CheckSchedule(o *Options, prompts int) error {
 	case !o.Repeat:
 	case prompts == 0:
 		return errors.New("check schedule: no prompts to repeat")
+	case spec.PeakConcurrency(o.Stages) > o.MaxConcurrency:
+		return fmt.Errorf("check schedule: stages of up to %d requests in flight, beyond the cap of %d",
+			spec.PeakConcurrency(o.Stages), o.MaxConcurrency)
 	case o.Arrivals == nil && (o.Duration <= 0 || o.MaxConcurrency <= 0):
 		return errors.New("check schedule: prompts are repeated without end; give arrivals, or a duration and a " +
 			"concurrency cap")
@@ -204,6 +214,14 @@ func checkArrivals(at []float64, prompts int) error {
 		last = t
 	}
 	return nil
+}
+
+// firstCap is how many requests may be in flight when the clock starts; 0: any number.
+func firstCap(o *Options) int {
+	if spec.PeakConcurrency(o.Stages) > 0 {
+		return o.Stages[0].MaxConcurrency
+	}
+	return o.MaxConcurrency
 }
 
 // waveMax is how many connections are opened in advance at most.

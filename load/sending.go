@@ -20,16 +20,20 @@ type sending struct {
 	watch   watch
 	out     wire.Outgoing
 	sentAt  time.Duration
+	awaited bool  // the answer has ended
+	err     error // why none began
 }
 
 // stage makes everything ready for request q, so that little is left to do at
 // the moment of sending. ctx ends the request at any time.
 func (p *pass) stage(ctx context.Context, q request) *sending {
 	s := &sending{pass: p, replica: q.replica, record: p.newRecord(q), answer: p.answers.get(q.Asked)}
-	s.answer.keepContent = q.moreTurns
+	s.answer.keepContent = q.continued
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch.cancel, s.watch.limits = s.cancel, p.limits()
-	s.intake = intake{pass: p, record: &s.record, answer: s.answer, watch: &s.watch}
+	s.intake = intake{
+		pass: p, record: &s.record, answer: s.answer, watch: &s.watch, tools: q.Tools, class: q.class,
+	}
 	s.out = p.wire.Stage(s.ctx, wire.Request{Replica: q.replica, ID: s.record.RequestID, Body: q.Body}, &s.intake)
 	return s
 }
@@ -44,10 +48,18 @@ func (s *sending) send() {
 	s.out.Write()
 }
 
-// Wait waits for the end of the answer.
+// await waits for the end of the answer. Where thousands of goroutines begin to wait at once, their stacks
+// need not grow for what follows.
+func (s *sending) await() {
+	s.err, s.awaited = s.out.Wait(), true
+}
+
+// Wait waits for the end of the answer, if await has not, and makes its record.
 func (s *sending) Wait() finished {
-	p := s.pass
-	err := s.out.Wait()
+	if !s.awaited {
+		s.await()
+	}
+	p, err := s.pass, s.err
 	cause := context.Cause(s.ctx)
 	s.watch.stop()
 	s.cancel(nil)

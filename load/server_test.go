@@ -131,7 +131,14 @@ func runAll(ctx context.Context, t testing.TB, o Options, prompts []dialect.Prom
 // one runs a single request.
 func one(t testing.TB, o Options) results.Record {
 	t.Helper()
-	records, _ := runAll(t.Context(), t, o, []dialect.Prompt{{Text: "hello", InputTokens: 1, OutputTokens: 8}})
+	prompt := dialect.Prompt{Text: "hello", InputTokens: 1, OutputTokens: 8}
+	if api, err := dialect.APINamed(o.Target.API); err == nil && api.Numbers {
+		prompt.Texts = []string{"there"}
+	}
+	if api, err := dialect.APINamed(o.Target.API); err == nil && api.Audio {
+		prompt = dialect.Prompt{Audio: []byte("RIFF"), AudioS: 1, OutputTokens: 8}
+	}
+	records, _ := runAll(t.Context(), t, o, []dialect.Prompt{prompt})
 	if len(records) != 1 {
 		t.Fatalf("got %d records, want 1", len(records))
 	}

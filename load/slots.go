@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 )
 
 // slots hands out the right to send: never more than the cap at once, each to
@@ -18,10 +21,14 @@ type slots struct {
 	peak        int
 }
 
-func newSlots(limit, replicas int) *slots {
+// newSlots has a slot for each of limit requests, without those that are kept back.
+func newSlots(limit, kept, replicas int) *slots {
 	s := &slots{outstanding: make([]int, replicas)}
 	if limit > 0 {
 		s.cap = make(chan struct{}, limit)
+	}
+	for range kept {
+		s.cap <- struct{}{}
 	}
 	return s
 }
@@ -50,7 +57,35 @@ func (s *slots) acquire(ctx context.Context) (replica int, waited, ok bool) {
 	return replica, waited, true
 }
 
-// begin and end stand around each request that a slot is used for.
+// stage changes the cap when each further stage begins, by keeping slots to itself: of
+// those that are in use it takes one whenever one becomes free. It returns when ctx
+// ends or the last stage has its cap.
+func (s *slots) stage(ctx context.Context, clock wire.Clock, stages []spec.Stage) {
+	peak, kept := spec.PeakConcurrency(stages), spec.PeakConcurrency(stages)-stages[0].MaxConcurrency
+	begin := stages[0].Duration
+	for _, stage := range stages[1:] {
+		if !clock.SleepUntil(ctx, begin) {
+			return
+		}
+		begin += stage.Duration
+		during, over := context.WithDeadline(ctx, clock.Start.Add(begin))
+		for want := peak - stage.MaxConcurrency; kept != want && during.Err() == nil; {
+			if kept > want {
+				<-s.cap
+				kept--
+				continue
+			}
+			select {
+			case s.cap <- struct{}{}:
+				kept++
+			case <-during.Done():
+			}
+		}
+		over()
+	}
+}
+
+// begin and end enclose each request that a slot is used for.
 func (s *slots) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // targetURLs joins each base URL with the request path. A base URL that ends
 // in the path, or in its first element ("/v1"), does not get it twice; a
 // trailing "/v1" is dropped where a native API's own path follows, since those
-// never stand below it. Queries of both are kept.
+// are never below it. Queries of both are kept.
 func targetURLs(t Target) ([]*url.URL, error) {
 	if len(t.BaseURLs) == 0 {
 		return nil, errors.New("join request URL: no base URL given")

@@ -26,8 +26,8 @@ func warnAgentClock(e Evidence) *results.Warning {
 	}
 
 	return Warnf(results.WarnAgentClock, "the clock of agent %s is known within %.2f ms only, more than %.0f %% of "+
-		"the median time to first token: requests of different agents may be out of step by that; latencies of each "+
-		"are not touched",
+		"the median time to first token: requests of different agents may be off by that relative to each other; "+
+		"latencies are not affected",
 		worst.Name, worst.OffsetBoundS*1000, clockShare*100)
 }
 

@@ -50,6 +50,15 @@ func TestClientAtMost(t *testing.T) {
 	}
 }
 
+// TestGapsOfMergedChunks: chunks whose arrivals are not known may have stamps that differ. Here the three
+// gaps last 4 s, so that two of them can be 2 s long.
+func TestGapsOfMergedChunks(t *testing.T) {
+	f := Summarize(parseRecords(t, "sent=0 written=0 t1 t3<1.9 t4<2.9 t5 out=4"), Params{DurationS: 5})
+	if got := f.ClientAtMost.ITL.Median.AtMostS; got == nil || math.Abs(*got-1) > 1e-6 {
+		t.Errorf("median ITL: client at most %v, want 1", number(got))
+	}
+}
+
 func number(v *float64) any {
 	if v == nil {
 		return nil

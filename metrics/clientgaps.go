@@ -38,7 +38,7 @@ func (b *gapBounds) add(o Observation) {
 			continue
 		}
 		sum := o.TokenS[i+n] - o.TokenS[i]
-		b.groups = append(b.groups, gapGroup{n: n, sum: sum, first: max(sum-o.late(i+1), 0)})
+		b.groups = append(b.groups, gapGroup{n: n, sum: sum, first: max(gaps[i]-o.late(i+1), 0)})
 		i += n
 	}
 	if n := len(o.TokenS); n > 1 {

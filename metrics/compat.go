@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
-// Generations are the clients whose readings go into a result.
-func Generations() []results.Generation {
+// generations are the clients whose readings go into a result.
+func generations() []results.Generation {
 	return []results.Generation{results.VLLM, results.VLLM2605, results.VLLM010, results.VLLM06}
 }
 
@@ -17,7 +18,7 @@ func Generations() []results.Generation {
 func CompatReadings(records []results.Record, p Params) results.Compat {
 	all := make(results.Compat)
 	d := &describer{percentiles: p.percentiles()}
-	for _, g := range Generations() {
+	for _, g := range generations() {
 		figures, differences := compat(records, p, g, d)
 		all[g] = results.CompatReading{
 			CompatFigures: figures,
@@ -33,7 +34,7 @@ func compat(records []results.Record, p Params, g results.Generation, d *describ
 	[]results.Difference,
 ) {
 	pairs := seenByBoth(records, p, g)
-	outputs := make([]results.ClientOutput, len(pairs))
+	outputs := make([]vllm.Output, len(pairs))
 	for i, pair := range pairs {
 		outputs[i] = pair.theirs
 	}
@@ -44,14 +45,14 @@ func compat(records []results.Record, p Params, g results.Generation, d *describ
 // reading is a request as bench sees it and as vLLM's client does.
 type reading struct {
 	ours   Observation
-	theirs results.ClientOutput
+	theirs vllm.Output
 }
 
 // seenByBoth leaves out the requests that were never made.
 func seenByBoth(records []results.Record, p Params, g results.Generation) []reading {
 	var pairs []reading
 	for _, o := range observeAll(records) {
-		if theirs, made := o.SeenBy(g, p.API, p.UsageAsked); made {
+		if theirs, made := vllm.Read(o.Record, g, p.API, p.UsageAsked); made {
 			pairs = append(pairs, reading{o, theirs})
 		}
 	}
@@ -60,13 +61,13 @@ func seenByBoth(records []results.Record, p Params, g results.Generation) []read
 
 // calculate is what vLLM's client computes from its outputs, in its order of
 // operations.
-func calculate(outputs []results.ClientOutput, p Params, g results.Generation, d *describer) results.CompatFigures {
-	good := slices.DeleteFunc(slices.Clone(outputs), func(o results.ClientOutput) bool { return !o.Success })
+func calculate(outputs []vllm.Output, p Params, g results.Generation, d *describer) results.CompatFigures {
+	good := slices.DeleteFunc(slices.Clone(outputs), func(o vllm.Output) bool { return !o.Success })
 	f := results.CompatFigures{Completed: len(good), Failed: len(outputs) - len(good), DurationS: p.DurationS}
 	var ttft, tpot, itl, e2el []float64
 	lengthsKnown := true
-	f.TotalInputTokens = sumKnown(good, func(o results.ClientOutput) *int { return o.PromptLen })
-	f.TotalOutputTokens = sumKnown(good, func(o results.ClientOutput) *int { return o.OutputLen })
+	f.TotalInputTokens = sumKnown(good, func(o vllm.Output) *int { return o.PromptLen })
+	f.TotalOutputTokens = sumKnown(good, func(o vllm.Output) *int { return o.OutputLen })
 	for _, o := range good {
 		ttft, e2el = append(ttft, o.TTFTS), append(e2el, o.LatencyS)
 		itl = append(itl, o.ITLS...)
@@ -99,7 +100,7 @@ func calculate(outputs []results.ClientOutput, p Params, g results.Generation, d
 }
 
 // tpotOf is 0 for answers of at most one token, which is good by any goal.
-func tpotOf(o results.ClientOutput) float64 {
+func tpotOf(o vllm.Output) float64 {
 	if o.OutputLen == nil || *o.OutputLen <= 1 {
 		return 0
 	}
@@ -107,7 +108,7 @@ func tpotOf(o results.ClientOutput) float64 {
 }
 
 // sumKnown is null if one value is unknown, and 0 of nothing.
-func sumKnown(good []results.ClientOutput, of func(results.ClientOutput) *int) *int64 {
+func sumKnown[T any](good []T, of func(T) *int) *int64 {
 	sum := int64(0)
 	for _, o := range good {
 		n := of(o)
@@ -152,7 +153,7 @@ func (d *describer) describe(sample []float64) results.Dist {
 	return dist
 }
 
-func addCompatRates(f *results.CompatFigures, good []results.ClientOutput, p Params, lengthsKnown bool) {
+func addCompatRates(f *results.CompatFigures, good []vllm.Output, p Params, lengthsKnown bool) {
 	if p.DurationS <= 0 {
 		return
 	}
@@ -181,7 +182,7 @@ func addCompatRates(f *results.CompatFigures, good []results.ClientOutput, p Par
 
 // bucketPeaks counts in seconds from the first start: a chunk is a token, and a
 // request is in every second that it touches.
-func bucketPeaks(good []results.ClientOutput) (*float64, *int) {
+func bucketPeaks(good []vllm.Output) (*float64, *int) {
 	if len(good) == 0 {
 		return new(0.0), new(0)
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
 // outputs are the requests of a case as vLLM's client stored them.
-func (c vllmCase) outputs() []results.ClientOutput {
-	all := make([]results.ClientOutput, len(c.Trace))
+func (c vllmCase) outputs() []vllm.Output {
+	all := make([]vllm.Output, len(c.Trace))
 	for i, q := range c.Trace {
-		all[i] = results.ClientOutput{
+		all[i] = vllm.Output{
 			Success: q.Success, StartS: q.StartS, TTFTS: q.TTFTS, ITLS: q.ITLS, LatencyS: q.LatencyS,
 			PromptLen: new(q.PromptLen), OutputLen: new(c.Lengths[i]),
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
 // differences counts why two readings of a pass differ, and what that does.
@@ -70,7 +71,7 @@ func whyTheirsFails(p reading, parsed bool, g results.Generation) results.Differ
 	switch {
 	case parsed:
 		return results.DiffStreamLost
-	case g == results.VLLM06 && p.theirs.Error == results.NoChoices:
+	case g == results.VLLM06 && p.theirs.Error == vllm.NoChoices:
 		return results.DiffUsageFails
 	}
 	return results.DiffOtherFailure
@@ -235,7 +236,7 @@ func effects(code results.DifferenceCode) string {
 	case results.DiffOtherSuccess:
 		return "the failure is taken as success"
 	case results.DiffUsageFails:
-		return "a usage event that nobody asked for makes the request fail"
+		return "a usage event that was not requested makes the request fail"
 	case results.DiffStreamLost:
 		return "its parser loses events of the stream or fails at them"
 	case results.DiffEventTimes:

@@ -1,6 +1,12 @@
 package metrics
 
-import "github.com/benchrig/bench/results"
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+)
 
 // Describe summarizes a sample. Figures of an empty sample are null.
 func Describe(sample, percentiles []float64) results.Dist {
@@ -43,4 +49,59 @@ func SamplesFor(p float64) int {
 	}
 	const beyond, slack = 10, 1e-6 // 1000.0000000000009 is 1000
 	return int(beyond/(1-p/100) + 1 - slack)
+}
+
+// upperBounds bounds the percentiles above the median of a sample that
+// requests left.
+func upperBounds(latency string, sample, percentiles []float64, requests int) []results.UpperBound {
+	if len(sample) == 0 {
+		return nil
+	}
+
+	var bounds []results.UpperBound
+	sorted := Ascending(sample)
+	for _, p := range percentiles {
+		if p <= 50 || p >= 100 {
+			continue
+		}
+		b := results.UpperBound{Latency: latency, P: p}
+		if beyond := MostBeyond(len(sorted), p, results.BoundConfidence); beyond >= 0 {
+			b.AtMostS = new(sorted[len(sorted)-1-beyond])
+		} else {
+			missing := LeastSamples(p, results.BoundConfidence) - len(sorted)
+			b.MoreRequests = int(math.Ceil(float64(missing) * float64(requests) / float64(len(sorted))))
+		}
+		bounds = append(bounds, b)
+	}
+
+	return bounds
+}
+
+// unknownPercentiles says of which percentiles nothing is known with confidence, and
+// how many more requests each needs: "p99 TTFT (99 more requests)". Those of one
+// percentile that need as many are one.
+func unknownPercentiles(bounds []results.UpperBound) []string {
+	type need struct {
+		p    float64
+		more int
+	}
+	latencies := make(map[need][]string)
+	var order []need
+	for _, b := range bounds {
+		if b.MoreRequests == 0 {
+			continue
+		}
+		key := need{b.P, b.MoreRequests}
+		if latencies[key] == nil {
+			order = append(order, key)
+		}
+		latencies[key] = append(latencies[key], strings.ToUpper(b.Latency))
+	}
+
+	var texts []string
+	for _, key := range order {
+		texts = append(texts, fmt.Sprintf("%s %s (%d more requests)", PercentileName(key.p),
+			strings.Join(latencies[key], ", "), key.more))
+	}
+	return texts
 }

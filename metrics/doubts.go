@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,7 +37,7 @@ func warnClientLimit(e Evidence) *results.Warning {
 	if n := len(moved) - most; n > 0 {
 		moved, rest = moved[:most], fmt.Sprintf(", and %d more", n)
 	}
-	return Warnf(results.WarnClientLimit, "the client may have moved %s%s", strings.Join(moved, "; "), rest)
+	return Warnf(results.WarnClientLimit, "the client may have changed %s%s", strings.Join(moved, "; "), rest)
 }
 
 // movedFigures words the figures of a latency that the bound reaches.
@@ -89,23 +90,23 @@ func warnClientBusy(e Evidence) *results.Warning {
 // warnClientStarved says that threads that read had no core for longer than the
 // shortest interval of interest.
 func warnClientStarved(e Evidence) *results.Warning {
-	if e.Client == nil || e.Client.StarvedMaxS == nil {
-		return nil
+	if e.Client == nil || e.Client.StarvedMaxS == nil || e.Figures.E2EL.N == 0 {
+		return nil // a pass without latencies has none to be wrong
 	}
-	shortest, name := ShortestInterval(&e.Figures)
+	shortest, name := shortestInterval(&e.Figures)
 	if *e.Client.StarvedMaxS <= shortest {
 		return nil
 	}
 
 	rest := ""
 	if s := e.Client.CPUPressureS; s != nil && e.Client.DurationS > 0 {
-		rest += fmt.Sprintf("; some task of the machine waited for a core for %.0f %% of the pass",
+		rest += fmt.Sprintf("; some program waited for a core during %.0f %% of the pass",
 			min(100**s/e.Client.DurationS, 100))
 	}
 	if s := e.Client.StealS; s != nil && *s > 0 {
 		rest += fmt.Sprintf("; the hypervisor took %.2f s", *s)
 	}
-	return Warnf(results.WarnClientStarved, "threads of the client that read were ready and had no core for up to "+
+	return Warnf(results.WarnClientStarved, "reading threads of the client waited for a core for up to "+
 		"%.1f ms, longer than the %s of %.1f ms%s", *e.Client.StarvedMaxS*1000, name, shortest*1000, rest)
 }
 
@@ -114,14 +115,14 @@ func warnClientPlace(e Evidence) *results.Warning {
 	if e.Client == nil || e.Client.PlaceRefused == "" {
 		return nil
 	}
-	return Warnf(results.WarnClientPlace, "threads of the client that read are not placed as the scenario asks: %s",
+	return Warnf(results.WarnClientPlace, "reading threads of the client do not run where the scenario asks: %s",
 		e.Client.PlaceRefused)
 }
 
-// ShortestInterval is the shortest time, in seconds, that the figures of a pass are
+// shortestInterval is the shortest time, in seconds, that the figures of a pass are
 // about: the median gap between chunks, but at least what makes a bound matter,
 // or where there are no gaps the median time to the first token, or of a request.
-func ShortestInterval(f *results.Figures) (seconds float64, name string) {
+func shortestInterval(f *results.Figures) (seconds float64, name string) {
 	for _, d := range []struct {
 		name string
 		dist results.Dist
@@ -130,7 +131,7 @@ func ShortestInterval(f *results.Figures) (seconds float64, name string) {
 			return *m, d.name
 		}
 	}
-	return movedLeastS, "shortest time that is of interest"
+	return movedLeastS, "least difference that matters"
 }
 
 // Starved reports whether a step is suspect because its client had no core: one
@@ -165,8 +166,7 @@ func warnBuffered(e Evidence) *results.Warning {
 		return nil
 	}
 	return Warnf(results.WarnBuffered, "%.1f %% of the gaps between chunks are below %.1f ms: chunks arrive in "+
-		"bursts, through a proxy that buffers or from a server that sends several at once; TTFT and ITL are those of "+
-		"the bursts",
+		"bursts, because a proxy buffers them or the server sends several at once; TTFT and ITL describe the bursts",
 		100**share, shortestGapS*1000)
 }
 
@@ -193,6 +193,6 @@ func warnAnswers(e Evidence) *results.Warning {
 		return nil
 	}
 
-	return Warnf(results.WarnAnswers, "of %d answers %s: check the quality of the output", a.N,
+	return Warnf(results.WarnAnswers, "of %s %s: check the quality of the output", text.Count(a.N, "answer"),
 		strings.Join(found, ", "))
 }

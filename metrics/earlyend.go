@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -15,15 +16,15 @@ func warnEarlyEnd(e Evidence) *results.Warning {
 
 	unsent := ""
 	if e.Figures.Unsent > 0 {
-		unsent = fmt.Sprintf("; %d of %d requests were not sent", e.Figures.Unsent, e.Figures.Asked)
+		unsent = fmt.Sprintf("; %d of %s were not sent", e.Figures.Unsent, text.Count(e.Figures.Asked, "request"))
 	}
 	if e.Early.Rule == results.EarlyOverload {
-		return Warnf(results.WarnOverloaded, "%s: after %.1f s and %d answers its queue was growing by %.0f %% of "+
-			"the arrivals, so the pass ended%s", results.OverloadedWhy, e.Early.AtS, e.Early.Ended,
-			100**e.Early.Growth, unsent)
+		return Warnf(results.WarnOverloaded, "%s: after %.1f s and %s its queue was growing by %.0f %% of "+
+			"the arrivals, so the pass ended%s", results.OverloadedWhy, e.Early.AtS,
+			text.Count(e.Early.Ended, "answer"), 100**e.Early.Growth, unsent)
 	}
-	return Warnf(results.WarnEndedEarly, "the pass ended after %.1f s and %d answers: %s%s", e.Early.AtS, e.Early.Ended,
-		marginsText(e.Early.Margins), unsent)
+	return Warnf(results.WarnEndedEarly, "the pass ended after %.1f s and %s: %s%s", e.Early.AtS,
+		text.Count(e.Early.Ended, "answer"), marginsText(e.Early.Margins), unsent)
 }
 
 // warnMargins names percentiles whose margin is wider than requested.
@@ -42,7 +43,8 @@ func marginsText(all []results.MarginFound) string {
 		if m.Share != nil {
 			found = fmt.Sprintf("is known within %.2g %%", 100**m.Share)
 		}
-		parts[i] = fmt.Sprintf("%s %s (target %.4g %%, first %d requests)", m.Figure, found, 100*m.Asked, m.N)
+		parts[i] = fmt.Sprintf("%s %s (target %.4g %%, first %s)", m.Figure, found, 100*m.Asked,
+			text.Count(m.N, "request"))
 	}
 	return strings.Join(parts, ", ")
 }

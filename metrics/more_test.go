@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -146,15 +147,24 @@ func TestAnswers(t *testing.T) {
 		b    *results.Figures
 		want string
 	}{
-		{of(cold, "x", "y", "z", "z"), "0 of 4 true"},
-		{of(cold, "x", "Y", "z", "Z"), "2 of 4 true"},
-		{of(cold, "y", "x", "z", "z"), "2 of 4 true"}, // the order counts
-		{of(cold, "x", "y", "z"), "0 of 0 false"},
-		{nil, "0 of 0 false"},
+		{of(cold, "x", "y", "z", "z"), "4 of 4 answers are equal (100.0 %)"},
+		{
+			of(cold, "x", "Y", "z", "Z"),
+			"2 of 4 answers are equal (50.0 %), the others for at least 0 bytes (median 0)",
+		},
+		{ // the order counts
+			of(cold, "y", "x", "z", "z"),
+			"2 of 4 answers are equal (50.0 %), the others for at least 0 bytes (median 0)",
+		},
+		{of(cold, "x", "y", "z"), ""},
+		{nil, ""},
 	} {
-		differ, prompts, comparable := AnswersDiffer(a, tt.b)
-		if got := fmt.Sprintf("%d of %d %v", differ, prompts, comparable); got != tt.want {
-			t.Errorf("AnswersDiffer = %s, want %s", got, tt.want)
+		got := ""
+		if c := CompareAnswers(a, tt.b); c != nil {
+			got = c.Text()
+		}
+		if got != tt.want {
+			t.Errorf("CompareAnswers = %q, want %q", got, tt.want)
 		}
 	}
 }
@@ -194,6 +204,9 @@ func TestDoubtsAboutClientProxyAndAnswers(t *testing.T) {
 		{"no core for longer than a gap", parseRecords(t, even+" out=30"), results.ClientReport{
 			StarvedMaxS: new(0.0201),
 		}, "client-starved"},
+		{"no core in a pass without any success", parseRecords(t, "sent=0 fail=refused"), results.ClientReport{
+			StarvedMaxS: new(0.5),
+		}, "failed-requests"},
 		{"no core for a shorter time", parseRecords(t, even+" out=30"), results.ClientReport{
 			StarvedMaxS: new(0.0199),
 		}, ""},
@@ -265,7 +278,7 @@ func TestFiguresHoldTogether(t *testing.T) {
 		if n > f.Completed {
 			t.Fatalf("prompt classes hold %d requests of %d", n, f.Completed)
 		}
-		for _, g := range Generations() {
+		for _, g := range generations() {
 			c, differences := compatAlone(records, p, g)
 			if c.Completed+c.Failed != f.Completed+f.Failed {
 				t.Fatalf("%s sees %d requests, bench %d", g, c.Completed+c.Failed, f.Completed+f.Failed)
@@ -307,4 +320,44 @@ func randomRecords(rng *rand.Rand) []results.Record {
 		records = append(records, r)
 	}
 	return records
+}
+
+// TestCompareResent knows answers that differ, and those that no model made.
+func TestCompareResent(t *testing.T) {
+	pass := parseRecords(t, strings.Repeat("sent=0 t1 t3.1 t5.2 t7.3 t9.4 out=5\n", 4)) // slower than alone
+	fresh := parseRecords(t, strings.Repeat("sent=0 t1 t1.1 t1.2 t1.3 t1.4 out=5\n", 3))
+	again := parseRecords(t, "sent=9 t10 t10.05 t10.1 t10.15 t10.2 out=5\nsent=11 t12 out=5\n"+
+		"sent=13 t14 t14.001 out=5\nsent=15 fail=connect")
+	for i, text := range []string{"one and the same", "begins like this", "third", "fourth"} {
+		pass[i].Index, again[i].Index = i, i
+		pass[i].TextSHA256, pass[i].TextTrail = text, results.TrailOf([]byte(text))
+		again[i].TextSHA256, again[i].TextTrail = text, pass[i].TextTrail
+	}
+	again[1].TextSHA256, again[1].TextTrail = "another", results.TrailOf([]byte("begins otherwise"))
+
+	got := CompareResent(pass, again, fresh, len(pass), new(0.0))
+	if got.Sent != 4 || got.Failed != 1 || got.Answers == nil || *got.AtOnce != 2 ||
+		math.Abs(*got.FreshTPOT-0.1) > 1e-9 {
+		t.Fatalf("resent = %+v", got)
+	}
+	want := "2 of 3 answers are equal (66.7 %), the others for at least 6 bytes (median 6)"
+	if text := got.Answers.Text(); text != want {
+		t.Errorf("answers: %s, want %s", text, want)
+	}
+	var codes []results.WarningCode
+	for _, w := range []*results.Warning{warnResent(Evidence{Resent: got}), warnAtOnce(Evidence{Resent: got})} {
+		codes = append(codes, w.Code)
+	}
+	if !slices.Equal(codes, []results.WarningCode{results.WarnAnswersDiffer, results.WarnAnswersCached}) {
+		t.Errorf("warnings = %v", codes)
+	}
+
+	got = CompareResent(pass, again, fresh, len(pass), nil)
+	if got.Answers != nil {
+		t.Errorf("answers at an unknown temperature are compared: %+v", got.Answers)
+	}
+	same := CompareResent(pass, pass, fresh, len(pass), new(0.0))
+	if e := (Evidence{Resent: same}); warnResent(e) != nil || warnAtOnce(e) != nil || *same.AtOnce != 0 {
+		t.Errorf("the same records again: %+v, %v, %v", same, warnResent(e), warnAtOnce(e))
+	}
 }

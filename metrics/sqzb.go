@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -82,8 +83,8 @@ func tpotByTokens(records []results.Record) *float64 {
 func CompareInputs(full, one results.Figures) string {
 	switch {
 	case full.Completed != one.Completed:
-		return fmt.Sprintf("%d requests succeeded in the first pass and %d in the second", full.Completed,
-			one.Completed)
+		return fmt.Sprintf("%s succeeded in the first pass and %d in the second",
+			text.Count(full.Completed, "request"), one.Completed)
 	case full.TotalInputTokens == nil || one.TotalInputTokens == nil:
 		return "the server did not count the prompts of both passes"
 	case *full.TotalInputTokens != *one.TotalInputTokens:

@@ -12,9 +12,14 @@ type Params struct {
 	Asked       int       // requests in the prompt list; 0: as many as there are records
 	Percentiles []float64 // 0 to 100, ascending; nil: 50, 90, 95, 99
 	Goals       Goals
+	ClassGoals  map[string]Goals // of the classes of requests that have goals of their own
+
+	// SessionSizes are the requests that each prompt of the list makes, where some make several; nil: each makes one,
+	// or it is not known.
+	SessionSizes []int
 
 	API            string   // "completions" or "chat"; only vLLM's clients care
-	UsageAsked     bool     // the requests ask for a usage event; see results.Record.SeenBy
+	UsageAsked     bool     // the requests ask for a usage event; see vllm.Read
 	MaxConcurrency *int     // the cap, which the steady state is measured by; null: none
 	Temperature    *float64 // of the requests; null: the server's choice
 }
@@ -51,6 +56,8 @@ func Summarize(records []results.Record, p Params) results.Figures {
 	addLatencies(&f, good, p.percentiles())
 	f.ChunkSizes, f.Lengths = chunkSizes(good), outputLengths(good)
 	f.Series, f.Prompts = seriesOf(good), promptBuckets(good, p.percentiles())
+	f.Tools = toolCallsOf(good, p.percentiles())
+	f.Sessions = sessionsOf(all, p.SessionSizes, p.percentiles())
 	f.Steady, f.Answers = steadyState(all, p), answersOf(all, f.Asked, p.Temperature)
 	f.ClientAtMost = clientAtMost(all, good, &f, p)
 	return f
@@ -82,6 +89,18 @@ func countFailures(f *results.Figures, all []Observation) {
 func addTotals(f *results.Figures, good []Observation) {
 	f.TotalInputTokens = total(good, func(o Observation) *int { return inputTokens(o.Record) })
 	f.TotalOutputTokens = total(good, func(o Observation) *int { return o.OutputTokens })
+	if slices.ContainsFunc(good, func(o Observation) bool { return o.Images > 0 }) {
+		f.Images = new(0)
+		for _, o := range good {
+			*f.Images += o.Images
+		}
+	}
+	if slices.ContainsFunc(good, func(o Observation) bool { return o.AudioS > 0 }) {
+		f.AudioS = new(0.0)
+		for _, o := range good {
+			*f.AudioS += o.AudioS
+		}
+	}
 	for _, o := range good {
 		if o.CachedTokens != nil {
 			if f.CachedTokens == nil {
@@ -111,15 +130,7 @@ func total(good []Observation, of func(Observation) *int) *int64 {
 	if len(good) == 0 {
 		return nil
 	}
-	sum := int64(0)
-	for _, o := range good {
-		n := of(o)
-		if n == nil {
-			return nil
-		}
-		sum += int64(*n)
-	}
-	return &sum
+	return sumKnown(good, of)
 }
 
 func count[K comparable](counts *map[K]int, key K) {
@@ -137,16 +148,25 @@ func addRates(f *results.Figures, good []Observation, p Params) {
 	}
 
 	f.RequestThroughput = new(float64(f.Completed) / p.DurationS)
-	if p.Goals.any() {
+	if f.Images != nil {
+		f.ImageThroughput = new(float64(*f.Images) / p.DurationS)
+	}
+	if f.AudioS != nil {
+		f.RTFx = new(*f.AudioS / p.DurationS)
+	}
+	if p.hasGoals() {
 		n := 0
 		for _, o := range good {
-			if p.Goals.keptBy(o) {
+			if p.goalsOf(o).keptBy(o) {
 				n++
 			}
 		}
 		f.RequestGoodput = new(float64(n) / p.DurationS)
 	}
 
+	if len(good) > 0 && f.TokenSources[results.CountNumbers] == len(good) && f.TotalInputTokens != nil {
+		f.TotalTokenThroughput = new(float64(*f.TotalInputTokens) / p.DurationS) // there are no others
+	}
 	if f.TotalOutputTokens == nil {
 		return
 	}
@@ -157,7 +177,17 @@ func addRates(f *results.Figures, good []Observation, p Params) {
 	}
 }
 
-// keptBy says whether a request keeps every goal. An answer of one token has no
+func (p Params) hasGoals() bool { return p.Goals.any() || len(p.ClassGoals) > 0 }
+
+// goalsOf are the goals of a request.
+func (p Params) goalsOf(o Observation) Goals {
+	if own, ok := p.ClassGoals[o.Class]; ok {
+		return own
+	}
+	return p.Goals
+}
+
+// keptBy reports whether a request keeps every goal. An answer of one token has no
 // time per output token and keeps any goal for it, as in vLLM.
 func (g Goals) keptBy(o Observation) bool {
 	oneToken := o.OutputTokens != nil && *o.OutputTokens <= 1
@@ -187,6 +217,13 @@ func addLatencies(f *results.Figures, good []Observation, percentiles []float64)
 		f.ITL = Describe(nil, percentiles) // the gaps are not between tokens
 	}
 
+	itl := icl
+	if f.ITL.N == 0 {
+		itl = nil
+	}
+	f.UpperBounds = slices.Concat(upperBounds("ttft", ttft, percentiles, len(good)),
+		upperBounds("tpot", tpot, percentiles, len(good)), upperBounds("itl", itl, percentiles, len(good)),
+		upperBounds("e2el", e2el, percentiles, len(good)))
 	f.TTFTFromIntended = Describe(ttftIntended, percentiles)
 	f.E2ELFromIntended = Describe(e2elIntended, percentiles)
 }
@@ -206,9 +243,15 @@ func PerReplica(records []results.Record, replicas int, p Params) []results.Repl
 	for i := range all {
 		own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Replica != i })
 		p.Asked = len(own)
-		f := Summarize(own, p)
-		f.Series, f.Answers, f.Steady, f.ClientAtMost = nil, nil, nil, nil // of the whole only
-		all[i] = results.ReplicaFigures{Replica: i, Figures: f}
+		all[i] = results.ReplicaFigures{Replica: i, Figures: SummarizePart(own, p)}
 	}
 	return all
+}
+
+// SummarizePart computes the figures of some requests of a pass: all but those that
+// only the whole pass has.
+func SummarizePart(records []results.Record, p Params) results.Figures {
+	f := Summarize(records, p)
+	f.Series, f.Answers, f.Steady, f.Sessions, f.ClientAtMost = nil, nil, nil, nil, nil
+	return f
 }

@@ -287,3 +287,91 @@ func TestOneChunkHasNoTPOT(t *testing.T) {
 		}
 	}
 }
+
+func TestToolCalls(t *testing.T) {
+	record := func(kinds string, calls *results.ToolCalls) results.Record {
+		r := results.Record{SentS: new(1.0), ChunkKinds: kinds, ToolCalls: calls}
+		for i := range kinds {
+			r.ChunkS = append(r.ChunkS, 2+float64(i))
+		}
+		return r
+	}
+	records := []results.Record{
+		record("rccf", &results.ToolCalls{N: 2}),
+		record("ttcf", &results.ToolCalls{N: 1, Invalid: 1, Problem: "p"}),
+		record("rcf", &results.ToolCalls{N: 1, Invalid: 1, Problem: "p"}),
+		record("w", &results.ToolCalls{N: 1}),
+		record("ttf", &results.ToolCalls{}),
+		record("tcf", nil),
+	}
+	failed := record("c", &results.ToolCalls{N: 1})
+	failed.Failure = results.Failf(results.FailTruncated, "cut")
+
+	f := Summarize(append(records, failed), Params{DurationS: 1}).Tools
+	got := []any{f.Requests, f.WithCall, f.Valid, f.Calls, *f.CallShare, *f.ValidShare, f.FirstCall.N, *f.FirstCall.Max}
+	if diff := cmp.Diff([]any{5, 4, 2, 5, 0.8, 0.5, 3, 3.0}, got); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"p"}, f.Problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if f := Summarize(records[5:], Params{DurationS: 1}).Tools; f != nil {
+		t.Errorf("figures without tools: %+v", f)
+	}
+}
+
+func TestToolCallsAreDoubted(t *testing.T) {
+	for _, c := range []struct {
+		figures results.ToolFigures
+		want    string
+	}{
+		{results.ToolFigures{Requests: 9}, "9 requests offered tools, and no answer calls one"},
+		{results.ToolFigures{Requests: 40, WithCall: 40, Valid: 38}, ""},
+		{
+			results.ToolFigures{Requests: 40, WithCall: 40, Valid: 37, Problems: []string{"p"}},
+			"3 of 40 answers with tool calls have an invalid one (7.5 %): p",
+		},
+	} {
+		got := ""
+		for _, w := range Warnings(Evidence{Figures: results.Figures{Tools: &c.figures}}) {
+			if w.Code == results.WarnToolCalls {
+				got = w.Message
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.figures, got, c.want)
+		}
+	}
+}
+
+func TestAudio(t *testing.T) {
+	record := func(seconds float64) results.Record {
+		return results.Record{SentS: new(1.0), ChunkKinds: "t", ChunkS: []float64{2}, AudioS: seconds}
+	}
+	failed := record(100)
+	failed.Failure = results.Failf(results.FailTruncated, "cut")
+
+	f := Summarize([]results.Record{record(2.5), record(7.5), failed}, Params{DurationS: 4})
+	if f.AudioS == nil || *f.AudioS != 10 || f.RTFx == nil || *f.RTFx != 2.5 {
+		t.Errorf("audio %v s, RTFx %v; want 10, 2.5", f.AudioS, f.RTFx)
+	}
+	if f := Summarize([]results.Record{record(0)}, Params{DurationS: 2}); f.AudioS != nil || f.RTFx != nil {
+		t.Errorf("audio %v s, RTFx %v; want none", f.AudioS, f.RTFx)
+	}
+}
+
+func TestImages(t *testing.T) {
+	record := func(images int) results.Record {
+		return results.Record{SentS: new(1.0), ChunkKinds: "t", ChunkS: []float64{2}, Images: images}
+	}
+	failed := record(100)
+	failed.Failure = results.Failf(results.FailTruncated, "cut")
+
+	f := Summarize([]results.Record{record(2), record(0), record(3), failed}, Params{DurationS: 2})
+	if f.Images == nil || *f.Images != 5 || f.ImageThroughput == nil || *f.ImageThroughput != 2.5 {
+		t.Errorf("images %v, %v a second; want 5, 2.5", f.Images, f.ImageThroughput)
+	}
+	if f := Summarize([]results.Record{record(0)}, Params{DurationS: 2}); f.Images != nil || f.ImageThroughput != nil {
+		t.Errorf("images %v, %v a second; want none", f.Images, f.ImageThroughput)
+	}
+}

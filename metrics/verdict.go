@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -31,34 +32,37 @@ func Verdict(e Evidence, warnings []results.Warning, minSuccess float64) (result
 }
 
 func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
-	text := fmt.Sprintf("%d of %d requests succeeded (at least %.4g %% must)", f.Completed, f.Asked, 100*minSuccess)
+	why := fmt.Sprintf("%d of %s succeeded (at least %.4g %% must)", f.Completed, text.Count(f.Asked, "request"),
+		100*minSuccess)
 	if f.Completed == 0 {
-		text = fmt.Sprintf("no request of %d succeeded", f.Asked)
+		why = fmt.Sprintf("no request of %d succeeded", f.Asked)
 	}
 	if len(f.Failures) > 0 {
-		text += "; failures: " + classCounts(f.Failures)
+		why += "; failures: " + classCounts(f.Failures)
 	}
 	if f.Unsent > 0 {
-		text += fmt.Sprintf("; never sent: %d", f.Unsent)
+		why += fmt.Sprintf("; never sent: %d", f.Unsent)
 	}
 	// not for our own end of the pass
 	own := slices.DeleteFunc(slices.Clone(f.FailureSamples), func(sample string) bool {
 		return strings.HasPrefix(sample, string(results.FailCanceled)+":")
 	})
 	if first := append(own, f.FailureSamples...); len(first) > 0 {
-		text += "; first: " + first[0]
+		why += "; first: " + first[0]
 	}
-	return &results.Failure{Class: results.FailRequests, Message: text}
+	return &results.Failure{Class: results.FailRequests, Message: why}
 }
 
-// doubtful says whether a warning means that the figures may not be what they
+// doubtful reports whether a warning means that the figures may not be what they
 // seem. The others tell how to read figures that are sound: too few samples
 // for a percentile, several tokens a chunk, a warm cache.
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
-	case results.WarnFailures, results.WarnInterrupted, results.WarnOverloaded, results.WarnLongOutput,
+	case results.WarnFailures, results.WarnInterrupted, results.WarnStartCache, results.WarnOverloaded,
+		results.WarnLongOutput,
 		results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
-		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused, results.WarnReplaced:
+		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused, results.WarnReplaced,
+		results.WarnLowScore:
 		return true
 	case results.WarnClientLate:
 		return e.Figures.ClientAtMost == nil // else the bounds say what it did to the figures

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,6 +18,9 @@ type Evidence struct {
 	Cache   *results.CacheState   // null: unknown
 	Early   *results.EarlyEnd     // null: the pass did not end early
 	Margins []results.MarginFound // asked for and not all reached
+	Resent  *results.Resent       // null: nothing was sent again
+	Scored  *results.Evaluation   // null: no questions were asked
+	Command *results.CommandScore // null: no evaluation command ran
 }
 
 // Thresholds of the doubts.
@@ -39,6 +43,7 @@ const (
 	enoughForBursts   = 20    // chunk gaps
 	oddAnswersShare   = 0.5   // of the answers that are empty or repetitive
 	sameAnswersShare  = 0.9   // of the answers that equal another one
+	badCallsShare     = 0.05  // of the answers with tool calls that are invalid
 	enoughForAnswers  = 8     // answers
 )
 
@@ -52,7 +57,10 @@ func Warnings(e Evidence) []results.Warning {
 		warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
 		warnCached, warnClientLate, warnClientLimit, warnClientBusy, warnClientStarved, warnClientPlace, warnAgentClock,
 		warnRate,
-		warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,
+		warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnToolCalls, warnLowScore, warnCommandScore,
+		warnNoScore, warnResent,
+		warnAtOnce,
+		warnFewSamples,
 	} {
 		if w := check(e); w != nil {
 			all = append(all, *w)
@@ -77,16 +85,19 @@ func warnInterrupted(e Evidence) *results.Warning {
 	if why == "" {
 		why = "no reason given"
 	}
-	return Warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %d requests were never sent", why,
-		e.Figures.Unsent, e.Figures.Asked)
+	if e.Figures.Unsent == 0 {
+		return Warnf(results.WarnInterrupted, "the pass ended early (%s)", why)
+	}
+	return Warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %s were never sent", why,
+		e.Figures.Unsent, text.Count(e.Figures.Asked, "request"))
 }
 
 func warnFailures(e Evidence) *results.Warning {
 	if e.Figures.Failed == 0 {
 		return nil
 	}
-	return Warnf(results.WarnFailures, "%d of %d requests failed and are in no latency and no token count: %s",
-		e.Figures.Failed, e.Figures.Asked, classCounts(e.Figures.Failures))
+	return Warnf(results.WarnFailures, "%d of %s failed and do not count in latencies and tokens: %s",
+		e.Figures.Failed, text.Count(e.Figures.Asked, "request"), classCounts(e.Figures.Failures))
 }
 
 func warnShortOutput(e Evidence) *results.Warning {
@@ -104,7 +115,7 @@ func warnShortOutput(e Evidence) *results.Warning {
 	if e.Asked.IgnoreEOS {
 		hint = "the server did not honour ignore_eos, or its context is too small"
 	}
-	return Warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s",
+	return Warnf(results.WarnShortOutput, "answers have %s of the requested output tokens (%d of %d); %s",
 		percent(got, asked), got, asked, hint)
 }
 
@@ -132,16 +143,16 @@ func warnLongOutput(e Evidence) *results.Warning {
 		return nil
 	}
 
-	return Warnf(results.WarnLongOutput, "%d of %d answers are longer than asked, one with %d tokens where %d were "+
-		"the limit: the server does not know the field that limits an answer (load: max-tokens-field)",
-		long, answers, worst, asked)
+	return Warnf(results.WarnLongOutput, "%d of %s are longer than requested, one with %s where the limit was "+
+		"%d: the server ignores the field that limits an answer (load: max-tokens-field)",
+		long, text.Count(answers, "answer"), text.Count(worst, "token"), asked)
 }
 
 func warnTokenSource(e Evidence) *results.Warning {
 	sources := e.Figures.TokenSources
 	other := 0
 	for source, n := range sources {
-		if source != results.CountUsage {
+		if source != results.CountUsage && source != results.CountNumbers {
 			other += n
 		}
 	}
@@ -155,16 +166,16 @@ func warnTokenSource(e Evidence) *results.Warning {
 	if sources[results.CountNone] > 0 {
 		what = "the total is not known"
 	}
-	return Warnf(results.WarnTokenSource, "output tokens of %d of %d answers are not from the server's usage (%s); %s",
-		other, e.Figures.Completed, sourceCounts(sources), what)
+	return Warnf(results.WarnTokenSource, "output tokens of %d of %s are not from the server's usage (%s); %s",
+		other, text.Count(e.Figures.Completed, "answer"), sourceCounts(sources), what)
 }
 
 // warnInputLength compares the server's count of the prompts with the data
 // set's, or with the length that was asked for where nothing here counts. It
-// cannot speak of prompts with images: only the server knows how many tokens
-// these are.
+// cannot speak of prompts with images or tools: only the server knows how many
+// tokens these are.
 func warnInputLength(e Evidence) *results.Warning {
-	if strings.ReplaceAll(e.Asked.Dataset, "-", "_") == "random_mm" {
+	if strings.ReplaceAll(e.Asked.Dataset, "-", "_") == "random_mm" || e.Figures.Tools != nil {
 		return nil
 	}
 
@@ -181,7 +192,7 @@ func warnInputLength(e Evidence) *results.Warning {
 		}
 	}
 	added := specialTokens
-	if strings.HasSuffix(e.Asked.API, "chat") {
+	if e.Asked.Templated() {
 		added = templateTokens
 	}
 	slack := inputTolerance * float64(meant)
@@ -191,7 +202,7 @@ func warnInputLength(e Evidence) *results.Warning {
 
 	whose := "by the data set's"
 	if !counted {
-		whose = "were asked for"
+		whose = "were requested"
 	}
 	return Warnf(results.WarnInputMismatch, "prompts have %.1f tokens on average by the server's count, %.1f %s",
 		float64(server)/float64(n), float64(meant)/float64(n), whose)
@@ -207,25 +218,42 @@ func warnCached(e Evidence) *results.Warning {
 	}
 	share := ""
 	if input := e.Figures.TotalInputTokens; input != nil && *input > 0 {
+		if hitsExpected(e, *cached, *input) {
+			return nil
+		}
 		share = fmt.Sprintf(" (%s)", percent(int(*cached), int(*input)))
 	}
 	return Warnf(results.WarnPrefixCache, "%d prompt tokens%s came from the server's prefix cache", *cached, share)
+}
+
+// hitsExpected reports whether the load itself explains what was found in the cache:
+// the state is the one asked for, the prompts have as much in common (turns of a
+// conversation, a shared prefix), or each has a start token and a chat template.
+func hitsExpected(e Evidence, cached, input int64) bool {
+	const templateTokens, small, near = 8, 0.1, 0.01
+	share := float64(cached) / float64(input)
+
+	if c := e.Cache; c != nil && (c.Verified != nil || c.CeilingShare != nil && share <= *c.CeilingShare+near) {
+		return true
+	}
+
+	return cached <= int64(templateTokens*e.Figures.Completed) && share <= small
 }
 
 // warnCacheState says how a cache differs from the one asked for.
 func warnCacheState(c results.CacheState) *results.Warning {
 	switch {
 	case c.Verified == nil:
-		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, but nothing could be done for it, "+
-			"and nothing tells what was found in it", c.Asked)
+		return Warnf(results.WarnPrefixCache, "a %s prefix cache was requested, but bench could neither ensure nor "+
+			"check it", c.Asked)
 	case c.HitShare == nil:
-		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, and it was not (by %s)", c.Asked,
-			c.VerifiedHow)
+		return Warnf(results.WarnPrefixCache, "a %s prefix cache was requested, but the cache was in another state "+
+			"(by %s)", c.Asked, c.VerifiedHow)
 	case c.Asked == "warm":
-		return Warnf(results.WarnPrefixCache, "a warm prefix cache was asked for, but only %.1f %% of the prompt "+
+		return Warnf(results.WarnPrefixCache, "a warm prefix cache was requested, but only %.1f %% of the prompt "+
 			"tokens came from it (by %s)", 100**c.HitShare, c.VerifiedHow)
 	}
-	return Warnf(results.WarnPrefixCache, "a cold prefix cache was asked for, but %.1f %% of the prompt tokens came "+
+	return Warnf(results.WarnPrefixCache, "a cold prefix cache was requested, but %.1f %% of the prompt tokens came "+
 		"from it (by %s), more than the prompts share",
 		100**c.HitShare, c.VerifiedHow)
 }
@@ -256,8 +284,8 @@ func warnRate(e Evidence) *results.Warning {
 	if n < enoughForRateTest || meant.length() <= 0 || meant.length() >= reachedRateShare*sent.length() {
 		return nil
 	}
-	return Warnf(results.WarnRequestRate, "requests left at %.2f/s where the schedule meant %.2f/s: "+
-		"a cap on concurrency or the client held them back",
+	return Warnf(results.WarnRequestRate, "requests were sent at %.2f/s instead of the scheduled %.2f/s: "+
+		"the concurrency limit or the client held them back",
 		float64(n-1)/sent.length(), float64(n-1)/meant.length())
 }
 
@@ -299,12 +327,12 @@ func warnHiddenTokens(e Evidence) *results.Warning {
 		return nil
 	}
 
-	return Warnf(results.WarnHiddenTokens, "%d answers hold %s of their tokens back before the first that is shown: "+
+	return Warnf(results.WarnHiddenTokens, "%s of the tokens of %s came before the first that is shown: "+
 		"TTFT includes their generation, and TPOT is over the shown ones",
-		answers, percent(hidden, tokens))
+		percent(hidden, tokens), text.Count(answers, "answer"))
 }
 
-// warnFewSamples names the percentiles that too few samples stand behind.
+// warnFewSamples names the percentiles that have too few samples behind them.
 func warnFewSamples(e Evidence) *results.Warning {
 	type thin struct{ percentiles, samples string }
 	names := make(map[thin][]string)
@@ -324,6 +352,7 @@ func warnFewSamples(e Evidence) *results.Warning {
 		}
 		names[key] = append(names[key], m.name)
 	}
+
 	if len(order) == 0 {
 		return nil
 	}
@@ -332,7 +361,11 @@ func warnFewSamples(e Evidence) *results.Warning {
 		parts = append(parts, fmt.Sprintf("%s of %s (there are %s)", key.percentiles, strings.Join(names[key], ", "),
 			key.samples))
 	}
-	return Warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(parts, "; "))
+	message := "too few samples for " + strings.Join(parts, "; ")
+	if unknown := unknownPercentiles(e.Figures.UpperBounds); len(unknown) > 0 {
+		message += "; not yet known at 95 %: " + strings.Join(unknown, ", ")
+	}
+	return &results.Warning{Code: results.WarnFewSamples, Message: message}
 }
 
 // thinPercentiles lists the percentiles of d with too few samples, and how many

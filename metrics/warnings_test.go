@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/internal/numtest"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/codes"
 )
 
 func TestWarnings(t *testing.T) {
@@ -23,14 +24,14 @@ func TestWarnings(t *testing.T) {
 			"failures", "sent=0 t1 out=1\n sent=0 fail=connect\n sent=0 fail=connect\n sent=0 fail=truncated",
 			results.Asked{},
 			nil,
-			"failed-requests: 3 of 4 requests failed and are in no latency and no token count: connect 2, truncated 1",
+			"failed-requests: 3 of 4 requests failed and do not count in latencies and tokens: connect 2, truncated 1",
 			results.Suspect,
 		},
 		{
 			"short answers", "sent=0 t1 out=1 asked=2",
 			results.Asked{},
 			nil,
-			"short-output: 50.0 % of the output tokens asked for (1 of 2); answers ended by themselves", results.OK,
+			"short-output: 50.0 % of the requested output tokens (1 of 2); answers ended by themselves", results.OK,
 		},
 		{
 			"short answers against ignore_eos", "sent=0 t1 out=1 asked=2",
@@ -42,7 +43,7 @@ func TestWarnings(t *testing.T) {
 			"longer than asked", "sent=0 t1 t2 t3 out=3 asked=1\n sent=0 t1 out=1 asked=1",
 			results.Asked{},
 			nil,
-			"answer-too-long: 1 of 2 answers are longer than asked, one with 3 tokens where 1 were the limit",
+			"answer-too-long: 1 of 2 answers are longer than requested, one with 3 tokens where the limit was 1",
 			results.Suspect,
 		},
 		{"the end mark counted too", "sent=0 t1 t2 out=2 asked=1", results.Asked{}, nil, "", results.OK},
@@ -55,7 +56,7 @@ func TestWarnings(t *testing.T) {
 			"tokenized", "sent=0 t1 out=1 src=tokenize",
 			results.Asked{},
 			nil,
-			"token-source: 1 of 1 answers are not from the server's usage (tokenize 1); counts may differ", results.OK,
+			"token-source: 1 of 1 answer are not from the server's usage (tokenize 1); counts may differ", results.OK,
 		},
 		{
 			"chunks counted", "sent=0 t1 out=1 src=chunks\n sent=0 t1 out=1",
@@ -86,13 +87,13 @@ func TestWarnings(t *testing.T) {
 			"asked, not counted here", "sent=0 t1 in=209 out=1",
 			results.Asked{API: "chat", InputLen: new(64)},
 			nil,
-			"input-length: 209.0 tokens on average by the server's count, 64.0 were asked for", results.OK,
+			"input-length: 209.0 tokens on average by the server's count, 64.0 were requested", results.OK,
 		},
 		{
 			"truncated by the server", "sent=0 t1 in=4096 out=1",
 			results.Asked{API: "ollama", InputLen: new(16000)},
 			nil,
-			"input-length: 4096.0 tokens on average by the server's count, 16000.0 were asked for", results.OK,
+			"input-length: 4096.0 tokens on average by the server's count, 16000.0 were requested", results.OK,
 		},
 		{"images of bench load", "sent=0 t1 in=400 local=10 out=1", results.Asked{
 			API: "chat", Dataset: "random-mm",
@@ -111,6 +112,7 @@ func TestWarnings(t *testing.T) {
 			nil,
 			"prefix-cache: 5 prompt tokens (50.0 %) came from", results.OK,
 		},
+		{"the start token alone is cached", "sent=0 t1 in=100 out=1 cached=1", results.Asked{}, nil, "", results.OK},
 		{"cold cache", "sent=0 t1 in=10 out=1 cached=0", results.Asked{}, nil, "", results.OK},
 		{
 			"late client", "sent=0 t1 out=1",
@@ -140,7 +142,7 @@ func TestWarnings(t *testing.T) {
 			"tokens held back", "sent=0 r1 r2 e3 e4 e5 t6 t7 t8 out=6",
 			results.Asked{},
 			nil,
-			"hidden-tokens: 1 answers hold 50.0 %", results.OK,
+			"hidden-tokens: 50.0 % of the tokens of 1 answer came", results.OK,
 		},
 		{
 			"several tokens a chunk", "sent=0 t1 t2 out=4",
@@ -152,7 +154,7 @@ func TestWarnings(t *testing.T) {
 			"rate held back", strings.Join(sends(20, 0.1, 0.2), "\n"),
 			results.Asked{RequestRate: rate},
 			nil,
-			"rate-not-reached: left at 5.00/s where the schedule meant 10.00/s", results.OK,
+			"rate-not-reached: sent at 5.00/s instead of the scheduled 10.00/s", results.OK,
 		},
 		{
 			"rate reached", strings.Join(sends(20, 0.1, 0.101), "\n"),
@@ -200,7 +202,8 @@ func TestWarningsNameThinPercentiles(t *testing.T) {
 		Params{DurationS: 1, Percentiles: []float64{50, 90, 99, 99.9}})}
 	got := Warnings(e)
 	want := "too few samples for p99, p99.9 of TTFT, TPOT, E2EL (there are 600, and p99.9 needs 10000); p99.9 of " +
-		"ITL (there are 1200, and p99.9 needs 10000)"
+		"ITL (there are 1200, and p99.9 needs 10000); not yet known at 95 %: p99.9 TTFT, TPOT, E2EL (2395 more " +
+		"requests), p99.9 ITL (898 more requests)"
 	if len(got) != 1 || got[0].Code != results.WarnFewSamples || got[0].Message != want {
 		t.Errorf("Warnings = %v, want few-samples: %s", got, want)
 	}
@@ -256,6 +259,17 @@ func TestVerdictHeedsWarningsOfOthers(t *testing.T) {
 	} {
 		if got, _ := Verdict(e, []results.Warning{{Code: code}}, 1); got != want {
 			t.Errorf("Verdict with warning %s = %v, want %v", code, got, want)
+		}
+	}
+}
+
+// The severities that reports explain are those of the verdict: a warning that
+// disqualifies makes its step suspect, and no other does without further evidence.
+func TestSeveritiesAreThoseOfTheVerdict(t *testing.T) {
+	plain := Evidence{Figures: results.Figures{ClientAtMost: &results.ClientBound{}}}
+	for _, w := range codes.Warnings() {
+		if suspect := doubtful(results.WarningCode(w.Code), plain); suspect != (w.Severity == codes.Disqualifies) {
+			t.Errorf("%s %s in results/codes, and makes a step suspect: %t", w.Code, w.Severity, suspect)
 		}
 	}
 }

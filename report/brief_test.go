@@ -153,7 +153,7 @@ func TestReportFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// In the morning: how to go on is the last line.
+// In the morning: how to continue is the last line.
 func TestBriefSaysHowToContinue(t *testing.T) {
 	run := killedRun()
 	run.Dir = "results/quickstart/r1"

@@ -147,7 +147,7 @@ func failuresRun() *results.Run {
 	doubt(suspect, results.WarnClientLate,
 		"requests were sent up to 50.0 ms later than intended (p99; 10 ms is the limit): the client was too slow")
 	doubt(suspect, results.WarnFailures,
-		"1 of 2000 requests failed and are in no latency and no token count: in-band-error 1")
+		"1 of 2000 requests failed and do not count in latencies and tokens: in-band-error 1")
 	run := runOf(
 		step("tp8", 1, 1, 4), mostly, suspect,
 		fail(step("tp8", 8, 1, 4), results.Failed, oom), fail(step("tp2-pp4", 8, 1, 4), results.Failed, oom),

@@ -46,7 +46,7 @@ func clientNotes(run *results.Run) []string {
 
 	var lines []string
 	if parts != nil {
-		lines = append(lines, "The load client can have moved the figures of a step by at most: "+
+		lines = append(lines, "The load client may have changed the figures of a step by at most: "+
 			strings.Join(parts, ", ")+
 			".")
 	}
@@ -84,13 +84,13 @@ func contentionNotes(run *results.Run) []string {
 	var lines []string
 	if s := share(pressed); s >= notedPressure {
 		lines = append(lines,
-			fmt.Sprintf("Tasks of the machine waited for a core (PSI): in step %s during %.0f %% of the "+
-				"pass, in the others less.", text.Clean(pressed.Step.ID), 100*s))
+			fmt.Sprintf("Programs waited for a CPU core (PSI), most of all in step %s: during %.0f %% of the "+
+				"pass.", text.Clean(pressed.Step.ID), 100*s))
 	}
 	if s := steal(stolen); s > 0 {
 		lines = append(lines,
-			fmt.Sprintf("The hypervisor took CPU time from the machine (steal): %.2f s in step %s, in "+
-				"the others less.", s, text.Clean(stolen.Step.ID)))
+			fmt.Sprintf("The hypervisor took CPU time from the machine (steal), most of all in step %s: "+
+				"%.2f s.", text.Clean(stolen.Step.ID), s))
 	}
 	return lines
 }

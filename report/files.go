@@ -16,7 +16,7 @@ import (
 
 // Files makes the report files of a run, by their names relative to its folder
 // and with slashes: report.md, summary.csv, differences.csv where variants were
-// repeated, the block of every step that has
+// repeated, parts.csv where a load has parts, the block of every step that has
 // figures, and the video memory of every step that used GPUs.
 func Files(run *results.Run) (map[string][]byte, error) {
 	files := make(map[string][]byte)
@@ -38,6 +38,14 @@ func Files(run *results.Run) (map[string][]byte, error) {
 			return nil, fmt.Errorf("make %s: %w", export.DifferencesName, err)
 		}
 		files[export.DifferencesName] = bytes.Clone(out.Bytes())
+	}
+
+	if export.HasParts(run) {
+		out.Reset()
+		if err := export.PartsCSV(&out, run); err != nil {
+			return nil, fmt.Errorf("make %s: %w", export.PartsName, err)
+		}
+		files[export.PartsName] = bytes.Clone(out.Bytes())
 	}
 
 	for _, s := range run.Steps {

@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
@@ -198,6 +200,12 @@ func collectWarningsOf(run *results.Run, pick func(*results.Result, results.Warn
 		}
 	}
 
+	for i, g := range groups {
+		if g.code == results.WarnFewSamples {
+			groups[i].messages[0].text += mostUnknown(run)
+		}
+	}
+
 	for _, f := range versus.EqualOutputs(run.Steps) {
 		if pick(f.Result, f.Warning) {
 			groupOf(f.Warning.Code).add(f.Warning.Message, f.Result.Step.ID)
@@ -205,6 +213,28 @@ func collectWarningsOf(run *results.Run, pick func(*results.Result, results.Warn
 	}
 
 	return bySeverity(groups)
+}
+
+// mostUnknown names the percentile that needs most requests until anything is known of
+// it with confidence; "": there is none.
+func mostUnknown(run *results.Run) string {
+	var most results.UpperBound
+	var step string
+	for _, s := range run.Steps {
+		if f := s.Result.Figures; f != nil {
+			for _, b := range f.UpperBounds {
+				if b.MoreRequests > most.MoreRequests {
+					most, step = b, s.Result.Step.ID
+				}
+			}
+		}
+	}
+	if step == "" {
+		return ""
+	}
+
+	return fmt.Sprintf("; %s %s of %s is not yet known at 95 %%: %d more requests", metrics.PercentileName(most.P),
+		strings.ToUpper(most.Latency), text.Clean(step), most.MoreRequests)
 }
 
 func (d *doubts) add(words, step string) {

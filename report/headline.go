@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// headline is what stands above everything.
+// headline is the text above everything else.
 type headline struct {
 	title, about, description string
 	sets                      string // the --set overrides; "": none

@@ -7,7 +7,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// importedAbout says what stands in place of when a run began.
+// importedAbout is shown in place of the moment at which a run began.
 func importedAbout(m results.Manifest) string {
 	var files []string
 	for _, f := range m.Imported.Files {

@@ -55,7 +55,7 @@ func Morning(w io.Writer, nights []Night, opts table.Options) error {
 			good++
 		}
 	}
-	p.Line(p.Bold(fmt.Sprintf("%s: %d as planned, %d to look at", text.Count(len(nights), "run"), good,
+	p.Line(p.Bold(fmt.Sprintf("%s: %d as planned, %d need attention", text.Count(len(nights), "run"), good,
 		len(nights)-good)))
 
 	for _, n := range nights {
@@ -67,7 +67,7 @@ func Morning(w io.Writer, nights []Night, opts table.Options) error {
 // good reports whether nothing is to be looked at or done.
 func (n Night) good() bool {
 	_, last := n.span()
-	return n.Run.Finished && !last.IsZero() && n.endedEarly() == nil && len(n.Run.Problems) == 0 &&
+	return n.Run.Finished && !last.IsZero() && n.Run.EndedEarly() == nil && len(n.Run.Problems) == 0 &&
 		!slices.ContainsFunc(n.Run.Steps, func(s results.Step) bool { return s.Result.Verdict != results.OK })
 }
 
@@ -114,7 +114,7 @@ func (n Night) print(p *table.Printer) {
 func (n Night) standing() string {
 	began, last := n.span()
 	at := " at " + last.Format("2006-01-02 15:04") + " after " + last.Sub(began).Round(time.Second).String()
-	switch failure := n.endedEarly(); {
+	switch failure := n.Run.EndedEarly(); {
 	case last.IsZero():
 		return "nothing is recorded of its end"
 	case n.Writer:
@@ -140,16 +140,6 @@ func (n Night) span() (began, last time.Time) {
 		}
 	}
 	return began, last
-}
-
-// endedEarly is what ended the run before its plan did; nil: nothing.
-func (n Night) endedEarly() *results.Failure {
-	for _, e := range slices.Backward(n.Run.Events) {
-		if e.Kind == results.RunFinished {
-			return e.Failure
-		}
-	}
-	return nil
 }
 
 // next are the commands that are of use now.

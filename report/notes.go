@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
@@ -15,8 +15,42 @@ import (
 // notes are the lines of a run's report about other readings, about answers
 // that should be the same, and about the starts of servers.
 func notes(run *results.Run) []string {
-	return slices.Concat(readingNotes(run), answerNotes(run), startNotes(run),
+	return slices.Concat(scoreNotes(run), readingNotes(run), answerNotes(run), startNotes(run),
 		jobNotes(run), clientNotes(run))
+}
+
+// scoreNotes tell what the evaluations of each variant came to, the mean over its steps.
+func scoreNotes(run *results.Run) []string {
+	scores := map[string]map[string][]float64{} // by variant, by what was scored
+	var variants []string
+	add := func(variant, what string, score float64) {
+		variants = text.AppendNew(variants, variant)
+		if scores[variant] == nil {
+			scores[variant] = map[string][]float64{}
+		}
+		scores[variant][what] = append(scores[variant][what], score)
+	}
+	for _, s := range run.Steps {
+		if e := s.Result.Evaluation; e != nil {
+			add(s.Result.Step.Variant, "questions with exact answers", e.Score)
+		}
+		if c := s.Result.CommandScore; c != nil && c.Score != nil {
+			add(s.Result.Step.Variant, "evaluation "+c.Name, *c.Score)
+		}
+	}
+
+	var lines []string
+	for _, v := range variants {
+		var parts []string
+		for _, what := range slices.Sorted(maps.Keys(scores[v])) {
+			all := scores[v][what]
+			parts = append(parts, fmt.Sprintf("%s %.4g (%s)", text.Clean(what), metrics.Mean(all),
+				text.Count(len(all), "step")))
+		}
+		lines = append(lines, fmt.Sprintf("Scores of %s: %s.", text.Clean(v), strings.Join(parts, ", ")))
+	}
+
+	return lines
 }
 
 // jobNotes say which nodes of a cluster got no more jobs of the run, and how jobs
@@ -68,40 +102,51 @@ func readingNotes(run *results.Run) []string {
 		"both.", text.Count(len(steps), "step"), text.Few(steps), why)}
 }
 
-// answerNotes compares the answers of variants to the same prompts at
-// temperature 0, each with the first variant that can be compared.
+// answerNotes compares the answers to the same prompts at temperature 0: those of each
+// variant with the first variant that can be compared, and with its own at its first
+// load point.
 func answerNotes(run *results.Run) []string {
 	type prompts struct {
-		point, sha256 string
-		repeat        int
+		of, sha256 string // a load point, or a variant
+		repeat     int
 	}
 
 	first := make(map[prompts]*results.Result)
 	var lines []string
 	for _, s := range run.Steps {
 		r := s.Result
-		if r.Figures == nil || r.Asked.DatasetSHA256 == "" || r.Simulated {
+		if r.Asked.DatasetSHA256 == "" || metrics.CompareAnswers(r.Figures, r.Figures) == nil {
 			continue
 		}
-		key := prompts{r.Step.Point, r.Asked.DatasetSHA256, r.Step.Repeat}
-		base := first[key]
-		if base == nil {
-			if _, _, comparable := metrics.AnswersDiffer(r.Figures, r.Figures); comparable {
+
+		across := prompts{"point " + r.Step.Point, r.Asked.DatasetSHA256, r.Step.Repeat}
+		within := prompts{"variant " + r.Step.Variant, r.Asked.DatasetSHA256, r.Step.Repeat}
+		if base := first[across]; base != nil && base.Step.Variant != r.Step.Variant {
+			lines = append(lines, answersText(fmt.Sprintf("Answers of %s differ from those of %s (point %s)",
+				text.Clean(r.Step.Variant), text.Clean(base.Step.Variant), text.Clean(r.Step.Point)), base, r)...)
+		}
+		if base := first[within]; base != nil && base.Step.Point != r.Step.Point {
+			lines = append(lines, answersText(fmt.Sprintf("Answers of %s under load %s differ from its own under load "+
+				"%s", text.Clean(r.Step.Variant), text.Clean(r.Step.Point), text.Clean(base.Step.Point)), base, r)...)
+		}
+		for _, key := range []prompts{across, within} {
+			if first[key] == nil {
 				first[key] = r
 			}
-			continue
 		}
-		differ, n, comparable := metrics.AnswersDiffer(base.Figures, r.Figures)
-		if !comparable || differ == 0 || base.Step.Variant == r.Step.Variant {
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("Answers of %s differ from those of %s at %s of %d prompts (point %s, "+
-			"temperature 0).",
-			text.Clean(r.Step.Variant), text.Clean(base.Step.Variant), strconv.Itoa(differ), n,
-			text.Clean(r.Step.Point)))
 	}
 
 	return lines
+}
+
+// answersText is empty where the answers of two steps are equal, or cannot be
+// compared.
+func answersText(what string, base, r *results.Result) []string {
+	c := metrics.CompareAnswers(base.Figures, r.Figures)
+	if c == nil || c.Equal == c.Prompts {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %s, temperature 0.", what, c.Text())}
 }
 
 // startNotes say how each variant started, by what its first server said of it.

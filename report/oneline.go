@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -24,7 +26,7 @@ func Outcome(r *results.Result, known *results.Failure) string {
 		}
 	}
 
-	line += llamaBenchTests(r.LlamaBench)
+	line += llamaBenchTests(r.LlamaBench) + measuresText(r.Measures)
 	if s := r.SQZB; s != nil && s.GenerationThroughput != nil {
 		line += fmt.Sprintf(", without the prefill %.1f", *s.GenerationThroughput)
 	}
@@ -40,15 +42,25 @@ func Outcome(r *results.Result, known *results.Failure) string {
 	return line
 }
 
+// measuresText are the first figures of a method that sends no requests.
+func measuresText(measures []results.Measure) string {
+	const few = 2
+	var line strings.Builder
+	for _, m := range measures[:min(few, len(measures))] {
+		fmt.Fprintf(&line, ", %s %s %s", text.Clean(m.Title), table.Number(m.Value, 2), text.Clean(m.Unit))
+	}
+	return line.String()
+}
+
 // llamaBenchTests are the results of llama-bench, where they are few, else their number.
 func llamaBenchTests(rows []results.LlamaBenchRow) string {
 	const few = 4
 	if len(rows) > few {
 		return fmt.Sprintf(", %d tests", len(rows))
 	}
-	var text strings.Builder
+	var line strings.Builder
 	for _, row := range rows {
-		fmt.Fprintf(&text, ", %s %.1f tok/s", row.Test, row.TokensPerS)
+		fmt.Fprintf(&line, ", %s %.1f tok/s", row.Test, row.TokensPerS)
 	}
-	return text.String()
+	return line.String()
 }

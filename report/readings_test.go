@@ -51,7 +51,7 @@ func (v vllmArrays) records() []results.Record {
 	return all
 }
 
-// The block of each generation is computed anew from the requests that it
+// The block of each generation is computed again from the requests that it
 // saved, and must be what it printed.
 func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 	for name, g := range map[string]results.Generation{
@@ -211,8 +211,15 @@ func TestAnswerNotes(t *testing.T) {
 		sampled, answered("a", 1, 1, "p", "11112222"), answered("b", 1, 1, "p", "11112222"),
 		answered("c", 1, 1, "p", "11113333"),
 		answered("c", 1, 2, "q", "44445555"), answered("d", 4, 1, "p", "99998888"),
+		answered("a", 4, 1, "p", "11112222"), answered("b", 4, 1, "p", "11113333"),
 	))
-	want := []string{"Answers of c differ from those of a at 1 of 2 prompts (point c1, temperature 0)."}
+	half := "1 of 2 answers are equal (50.0 %), temperature 0."
+	want := []string{
+		"Answers of c differ from those of a (point c1): " + half,
+		"Answers of a differ from those of d (point c4): 0 of 2 answers are equal (0.0 %), temperature 0.",
+		"Answers of b differ from those of d (point c4): 0 of 2 answers are equal (0.0 %), temperature 0.",
+		"Answers of b under load c4 differ from its own under load c1: " + half,
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("notes = %q, want %q", got, want)
 	}

@@ -44,7 +44,7 @@ func TestLimitIsALowerBoundWhereTheClientWasTheLimit(t *testing.T) {
 	}
 
 	const want = "a meets the targets up to at least 20 requests in flight (missed at 21; 1 search; the client was the " +
-		"limit in 10 of 11 steps, so the server may bear more)."
+		"limit in 10 of 11 steps, so the server may handle more)."
 	if got := strings.Join(searchStanding(run).Lines, "\n"); !strings.Contains(got, want) {
 		t.Errorf("verdict %q lacks %q", got, want)
 	}
@@ -59,7 +59,7 @@ func TestSearchReport(t *testing.T) {
 		{"found", searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21), []string{
 			"a meets the targets up to 20 requests in flight (missed at 21; 1 search).",
 			"The highest max-concurrency from 1 to 64 requests in flight at which p99_ttft_ms <= 205.",
-			"a, repeat 1: 11 steps", "once more before it is believed",
+			"a, repeat 1: 11 steps", "once more before it counts",
 			"highest max-concurrency that met the targets: 20 requests in flight; 21 missed them",
 		}},
 		{

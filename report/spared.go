@@ -16,11 +16,17 @@ import (
 )
 
 // differenceParts are what a run says of its variants beside the baseline: how
-// large noise is, the differences, or in their place what a search or a tuning
-// found, and what was not needed to know it.
+// large noise is, the differences, or in their place what a search, a tuning, a
+// factorial or a bisection found, and what was not needed to know it.
 func differenceParts(run *results.Run) []table.Piece {
 	if run.Manifest.Search != nil {
 		return slices.Concat(studies.SearchParts(run), notNeededParts(run), differences.NodeParts(run))
+	}
+	if run.Manifest.Blame != nil {
+		return slices.Concat(studies.BlameParts(run), notNeededParts(run))
+	}
+	if run.Manifest.Bisect != nil {
+		return slices.Concat(studies.BisectParts(run), notNeededParts(run))
 	}
 	if run.Manifest.Tune != nil {
 		return slices.Concat(studies.TuneParts(run), notNeededParts(run))

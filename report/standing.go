@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/bisect"
+	"github.com/benchrig/bench/metrics/blame"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
@@ -38,6 +41,12 @@ func StandingOf(run *results.Run) Standing {
 	if run.Manifest.Tune != nil {
 		return tuneStanding(run)
 	}
+	if run.Manifest.Bisect != nil {
+		return bisectStanding(run)
+	}
+	if run.Manifest.Blame != nil {
+		return blameStanding(run)
+	}
 
 	figure, ok := versus.StandingFigure(run)
 	contests := []versus.Contest{}
@@ -55,7 +64,7 @@ func StandingOf(run *results.Run) Standing {
 	}
 
 	if !slices.ContainsFunc(contests, func(c versus.Contest) bool { return len(c.Others) > 0 }) {
-		s.Lines = aloneLines(contests, figure)
+		s.Lines = aloneLines(run, contests, figure)
 		return s
 	}
 
@@ -67,7 +76,10 @@ func StandingOf(run *results.Run) Standing {
 		s.Lines = append(s.Lines, fmt.Sprintf("Only one variant has valid figures%s.", atPoints(alone)))
 	}
 	if points := pointsWithoutValid(run, contests); len(points) > 0 {
-		s.Lines = append(s.Lines, fmt.Sprintf("No valid figures at %s.", text.Few(points)))
+		there := slices.DeleteFunc(versus.StepResults(run), func(r *results.Result) bool {
+			return !slices.Contains(points, r.Step.Point)
+		})
+		s.Lines = append(s.Lines, fmt.Sprintf("No valid figures at %s%s.", text.Few(points), reasonsText(there)))
 	}
 
 	return s
@@ -81,7 +93,27 @@ func nothingStands(run *results.Run) Standing {
 		return Standing{}
 	}
 
-	return Standing{Lines: []string{"Nothing to compare: no step of this run has valid figures."}}
+	return Standing{Lines: []string{fmt.Sprintf("Nothing to compare: no step of this run has valid figures%s.",
+		reasonsText(versus.StepResults(run)))}}
+}
+
+// reasonsText names the warnings that disqualified steps and the classes of failed
+// ones: " (client-limit, out-of-memory)"; "" where there are none.
+func reasonsText(steps []*results.Result) string {
+	var reasons []string
+	for _, r := range steps {
+		for _, w := range metrics.Doubts(r) {
+			reasons = text.AppendNew(reasons, string(w.Code))
+		}
+		if r.Verdict == results.Failed && r.Failure != nil {
+			reasons = text.AppendNew(reasons, string(r.Failure.Class))
+		}
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+
+	return " (" + text.Few(reasons) + ")"
 }
 
 // pointsWithoutValid are the load points that were measured or tried and have
@@ -239,14 +271,27 @@ func ledReasons(contests []versus.Contest) []string {
 	return reasons
 }
 
-// aloneLines are for runs of one variant.
-func aloneLines(contests []versus.Contest, figure catalog.Figure) []string {
+// aloneLines are for runs in which no two variants can be compared.
+func aloneLines(run *results.Run, contests []versus.Contest, figure catalog.Figure) []string {
 	p := versus.Peak(contests, figure)
 	value := p.Mean * figure.Scale
 
 	why := "No load point has two variants with valid figures, so nothing is compared"
 	if !slices.ContainsFunc(contests, func(c versus.Contest) bool { return c.Best.Variant != p.Best.Variant }) {
 		why = "Only one variant has valid figures, so nothing is compared"
+	}
+	if run.Manifest.Method == results.MethodColdStart && len(contests) > 1 {
+		var states []string
+		for _, c := range contests {
+			value := c.Mean * figure.Scale
+			states = append(states, fmt.Sprintf("%s %s for %s at %s", table.Number(&value, table.DigitsOf(value)),
+				figure.Unit, nameOf(c), c.Point))
+		}
+		return []string{fmt.Sprintf("%s: %s.", strings.TrimSuffix(figure.Title, " "+figure.Unit),
+			strings.Join(states, ", "))}
+	}
+	if versus.OtherTests(run, p.Best.Variant) {
+		why = "No two variants ran the same test of the same model, so nothing is compared"
 	}
 
 	return []string{fmt.Sprintf("%s: the best %s is %s, of %s%s, over %s.", why, figure.Title,
@@ -343,7 +388,7 @@ func searchStanding(run *results.Run) Standing {
 			least, why := "", ""
 			if limited, steps := versus.ClientLimited(searches, variant); limited > 0 {
 				least = "at least "
-				why = fmt.Sprintf("; the client was the limit in %d of %s, so the server may bear more", limited,
+				why = fmt.Sprintf("; the client was the limit in %d of %s, so the server may handle more", limited,
 					text.Count(steps, "step"))
 			}
 			line = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s%s)", text.Clean(variant), least,
@@ -374,4 +419,28 @@ func tuneStanding(run *results.Run) Standing {
 		Lines:   studies.TuneLines(run, o),
 		Decided: o.Confirmed != nil && o.Confirmed.Verdict == compare.Better,
 	}
+}
+
+// blameStanding says which settings made a difference.
+func blameStanding(run *results.Run) Standing {
+	o := blame.Of(run, versus.RuleOf(run.Manifest))
+	if o.Starts == 0 {
+		return nothingStands(run)
+	}
+	s := Standing{Lines: studies.BlameLines(run, o)}
+	for _, p := range o.Points {
+		for _, e := range p.Effects {
+			s.Decided = s.Decided || e.Verdict == compare.Better || e.Verdict == compare.Worse
+		}
+	}
+	return s
+}
+
+// bisectStanding says with which version a figure changed.
+func bisectStanding(run *results.Run) Standing {
+	o := bisect.Of(run, versus.RuleOf(run.Manifest))
+	if !o.Started {
+		return nothingStands(run)
+	}
+	return Standing{Lines: studies.BisectLines(run, o), Decided: o.Stage == bisect.Over && o.Found()}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -25,12 +26,16 @@ func namedTables() []namedTable {
 		{"differences", "every variant compared with the baseline: change, interval, verdict", differenceParts},
 		{"search", "limits that searches found, and each search step", studies.SearchParts},
 		{"tune", "the best variant of a tuning, its evidence and its command line", studies.TuneParts},
+		{"blame", "effects of the settings in which two variants differ", studies.BlameParts},
+		{"bisect", "with which version a figure changed", studies.BisectParts},
+		{"parts", "figures of each class of requests, adapter, stage and probe of a load", studies.PartParts},
 		{"repeats", "one table per variant, one row per repeat", studies.RepeatParts},
 		{"concurrency", "model by concurrency", studies.ConcurrencyParts},
 		{"sizes", "concurrency, with the sizes of the models", studies.SizeParts},
 		{"backends", "engines and quantizations side by side, one table per load point", studies.BackendParts},
 		{"two-pass", "figures of method sqzb, with the pass that each comes from", studies.PassParts},
 		{"speculation", "speculative decoding: acceptance and system efficiency", studies.SpeculationParts},
+		{"measures", "figures of methods that send no requests", studies.MeasureParts},
 		{"llama-bench", "tests of llama-bench, sweeps, environment switches", studies.LlamaBenchParts},
 		{"appendix", "each step as vLLM's client prints it", studies.AppendixParts},
 	}
@@ -103,11 +108,17 @@ func tablesOf(run *results.Run, names []string) ([]table.Piece, error) {
 // method needs.
 func scenarioParts(run *results.Run) []table.Piece {
 	names := slices.Clone(run.Manifest.Tables)
+	if export.HasParts(run) {
+		names = text.AppendNew(names, "parts")
+	}
 	switch run.Manifest.Method {
 	case results.MethodSQZB:
 		names = text.AppendNew(names, "two-pass")
 	case results.MethodLlamaBench:
 		names = text.AppendNew(names, "llama-bench")
+	case "", results.MethodServing:
+	default:
+		names = text.AppendNew(names, "measures")
 	}
 
 	var parts []table.Piece
@@ -116,7 +127,8 @@ func scenarioParts(run *results.Run) []table.Piece {
 		if err != nil {
 			drawn = []table.Piece{{Intro: []string{text.Clean(err.Error())}}}
 		}
-		if !slices.Contains([]string{"differences", "search", "tune"}, name) { // they stand in every report
+		inEvery := []string{"differences", "search", "tune", "blame", "bisect"} // report
+		if !slices.Contains(inEvery, name) {
 			parts = append(parts, drawn...)
 		}
 	}

@@ -48,7 +48,7 @@ func Brief(w io.Writer, run *results.Run, form table.Format, opts table.Options)
 	return p.Flush(w)
 }
 
-// printHead prints what stands above all figures: the run, the verdict, counts.
+// printHead prints what comes before all figures: the run, the verdict, counts.
 func printHead(p *table.Printer, run *results.Run) {
 	h := headlineOf(run)
 	p.Line(p.Bold(h.title))

@@ -203,7 +203,9 @@ func TestNotComparable(t *testing.T) {
 			}
 			c := compared(t, week("monday", 1), b)
 			text := terminal(t, c)
-			if strings.Count(text, "not comparable: "+tt.want) != 4 || strings.Contains(text, "interval  verdict") {
+			const places = 5 // four pairs, and the verdict of the run
+			if strings.Count(text, "not comparable: "+tt.want) != places ||
+				strings.Contains(text, "interval  verdict") {
 				t.Errorf("want every pair not comparable: %s; got:\n%s", tt.want, text)
 			}
 			condition, err := versus.ParseCondition("output_throughput<-3%")
@@ -331,12 +333,40 @@ func TestCompareRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "output_throughput") {
 		t.Errorf("an unknown figure gives %v", err)
 	}
+	for _, m := range []struct {
+		match versus.Match
+		want  string
+	}{
+		{versus.Match{Base: "tp9", With: "tp8"}, `match "tp9=tp8": the baseline has no variant tp9, want one of tp8, tp4`},
+		{versus.Match{Base: "tp8", With: "tp9"}, `match "tp8=tp9": no other run has a variant tp9, want one of tp8, tp4`},
+	} {
+		_, err := versus.Compare(two, versus.CompareOptions{Match: []versus.Match{m.match}})
+		if err == nil || !strings.Contains(err.Error(), m.want) {
+			t.Errorf("match %v gives %v, want %s", m.match, err, m.want)
+		}
+	}
 	c, err := versus.Compare(two, versus.CompareOptions{
 		Baseline: "tuesday", Figures: []string{"p99_e2el_ms"},
 		Rounds: 10, Margin: 0.02,
 	})
 	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Others[0].Sets[0].Differences) != 1 {
 		t.Errorf("Compare = %+v, %v; want the second side as baseline and one figure", c, err)
+	}
+}
+
+// Runs that were imported from equal files show no difference.
+func TestSameFilesAreSaid(t *testing.T) {
+	imported := func(day, sum string) *results.Run {
+		run := week(day, 1)
+		run.Manifest.Imported = &results.Imported{Files: []results.ImportedFile{{Name: day, SHA256: sum}}}
+		return run
+	}
+	const said = "both sides were imported from the same files"
+	for sum, want := range map[string]bool{"1": true, "2": false} {
+		text := terminal(t, compared(t, imported("monday", "1"), imported("tuesday", sum)))
+		if strings.Contains(text, said) != want {
+			t.Errorf("files 1 and %s: is it said that they are the same: %v, want %v", sum, !want, want)
+		}
 	}
 }
 
@@ -405,6 +435,10 @@ func TestCompareBeginsWithAVerdict(t *testing.T) {
 	for _, s := range doubtful.Steps {
 		s.Result.Verdict = results.Suspect
 	}
+	longer := week("tuesday", 1)
+	for _, s := range longer.Steps {
+		s.Result.Asked.NumPrompts = 1234
+	}
 	for _, tt := range []struct {
 		name, want string
 		with       *results.Run
@@ -417,8 +451,9 @@ func TestCompareBeginsWithAVerdict(t *testing.T) {
 		{"slower", "Also worse: req/s, ", week("tuesday", 0.8)},
 		{"the same", "output tok/s is no different in 4 of 4 comparisons.", week("tuesday", 1)},
 		{"too few", "output tok/s is undecided in 4 of 4 comparisons.", short},
-		{"suspect", "Suspect repeats stand behind 4 comparisons.", doubtful},
-		{"nothing in common", "nothing could be matched.", runOf()},
+		{"suspect", "4 comparisons used suspect repeats.", doubtful},
+		{"nothing in common", "no variant and load point match.", runOf()},
+		{"another load", "tuesday against monday: not comparable: load num-prompts: ", longer},
 	} {
 		text := terminal(t, compared(t, week("monday", 1), tt.with))
 		if head, _, _ := strings.Cut(text, "\nrun "); !strings.Contains(head, tt.want) {

@@ -1,7 +1,7 @@
 package results
 
 // Generation names a generation of vLLM's serving benchmark client, whose
-// reading of a run can stand beside ours.
+// reading of a run can be beside ours.
 type Generation string
 
 // The generations. They differ in which chunk counts as the first token, in

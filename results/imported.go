@@ -74,22 +74,22 @@ const CountImported TokenCount = "imported"
 // SourcesName is the folder of a run for copies of what was imported.
 const SourcesName = "sources"
 
-// IsStated says whether a setting of the load is known: always of a step of
+// IsStated reports whether a setting of the load is known: always of a step of
 // bench, and of an imported one where its file tells it.
 func (r *Result) IsStated(setting string) bool {
 	return r.Imported == nil || slices.Contains(r.Imported.StatedSettings, setting)
 }
 
-// KnowsCompleted says whether the number of successful requests is known: of an
+// KnowsCompleted reports whether the number of successful requests is known: of an
 // imported step its file must state it.
 func (r *Result) KnowsCompleted() bool { return r.measuredByBench() || r.states("completed") }
 
-// KnowsFailed says whether the number of failed requests is known.
+// KnowsFailed reports whether the number of failed requests is known.
 func (r *Result) KnowsFailed() bool {
 	return r.measuredByBench() || r.states("failed") || r.states("completed") && r.IsStated("num_prompts")
 }
 
-// KnowsAsked says whether the number of requests asked for is known.
+// KnowsAsked reports whether the number of requests asked for is known.
 func (r *Result) KnowsAsked() bool {
 	return r.measuredByBench() || r.IsStated("num_prompts") || r.states("completed") && r.states("failed")
 }
@@ -133,7 +133,7 @@ func (r *Result) Known(f *Figures) KnownCounts {
 
 func (r *Result) measuredByBench() bool { return r.Imported == nil || r.Imported.Ours() }
 
-// states says whether the file of an imported step states a figure.
+// states reports whether the file of an imported step states a figure.
 func (r *Result) states(figure string) bool {
 	return slices.ContainsFunc(r.Imported.Stated, func(s StatedValue) bool { return s.As == figure })
 }

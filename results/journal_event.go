@@ -29,7 +29,7 @@ const (
 	HookUndone   EventKind = "hook-undone"
 	RunResumed   EventKind = "run-resumed"   // with what changed since
 	PassStarted  EventKind = "pass-started"  // the second pass of a step of method sqzb, on servers of its own
-	TestMeasured EventKind = "test-measured" // a test of method llama-bench, in its message
+	TestMeasured EventKind = "test-measured" // a test of a program that measures, in its message
 	EngineSeen   EventKind = "engine-seen"   // who answered, at the first life of a variant and when that changes
 
 	JobsSubmitted EventKind = "jobs-submitted" // to a cluster, that each carry out a group of steps

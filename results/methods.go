@@ -2,10 +2,92 @@ package results
 
 // Methods of a run, as in Manifest.Method.
 const (
-	MethodServing    = "serving"     // a server, driven by the load client
-	MethodSQZB       = "sqzb"        // two server lives a step; see SQZB
-	MethodLlamaBench = "llama-bench" // llama.cpp's own benchmark program, no server; see LlamaBenchRow
+	MethodServing   = "serving"    // a server, driven by the load client
+	MethodSQZB      = "sqzb"       // two server lives a step; see SQZB
+	MethodColdStart = "cold-start" // starts of a server, with caches in states that are asked for; see ColdStart
+
+	// Programs that measure an engine without a server; see LlamaBenchRow and Measure.
+	MethodLlamaBench     = "llama-bench"
+	MethodBatchedBench   = "llama-batched-bench"
+	MethodVllmThroughput = "vllm-throughput"
+	MethodVllmLatency    = "vllm-latency"
+	MethodVllmStartup    = "vllm-startup"
 )
+
+// Measure is a figure of a step whose method sends no requests.
+type Measure struct {
+	Name   string   `json:"name"`  // with its unit at the end: "start_s"
+	Title  string   `json:"title"` // for people: "start"
+	Unit   string   `json:"unit"`  // of Value: "s", "tok/s"
+	Higher bool     `json:"higher_is_better"`
+	N      int      `json:"n"`     // samples within the step
+	Value  *float64 `json:"value"` // their mean; null: not known
+	SD     *float64 `json:"sd"`    // their sample deviation; null: of one sample, or not known
+}
+
+// ColdStart says in which states the caches were when the server of a step was
+// started.
+type ColdStart struct {
+	Page    CacheBefore `json:"page_cache"`    // the kernel's, of the model's files
+	Compile CacheBefore `json:"compile_cache"` // the engine's, of compiled code
+	Hub     CacheBefore `json:"hub_cache"`     // of downloaded models
+}
+
+// CacheBefore is a cache before a start.
+type CacheBefore struct {
+	Asked    string `json:"asked"`    // "cold", "warm", "any"
+	Verified *bool  `json:"verified"` // it was as asked; null: nothing was asked, or it cannot be told
+	// of the page cache the bytes of the model's files, else those in the cache's folder; null: not known
+	Bytes    *int64 `json:"bytes"`
+	Resident *int64 `json:"resident_bytes,omitempty"` // of the page cache: those of them that it held
+	After    *int64 `json:"bytes_after,omitempty"`    // in the folder when the server was stopped
+	Problem  string `json:"problem,omitempty"`        // why it is not as asked; "": it is
+}
+
+// Problems say what was not as asked; nil: nothing, or another method.
+func (c *ColdStart) Problems() []string {
+	if c == nil {
+		return nil
+	}
+
+	var all []string
+	for _, cache := range []struct {
+		name string
+		CacheBefore
+	}{{"page cache", c.Page}, {"compile cache", c.Compile}, {"hub cache", c.Hub}} {
+		if cache.Problem != "" {
+			all = append(all, cache.name+" not "+cache.Asked+": "+cache.Problem)
+		}
+	}
+	return all
+}
+
+// Measured reports whether a step has figures of any method.
+func (r *Result) Measured() bool { return r.Figures != nil || r.OfProgram() }
+
+// OfProgram reports whether a step has figures that no requests of bench gave.
+func (r *Result) OfProgram() bool { return len(r.LlamaBench) > 0 || len(r.Measures) > 0 }
+
+// Part are the figures of a class, adapter or stage of the load, or of its probes; nil:
+// the step has no such part.
+func (r *Result) Part(name string) *Figures {
+	for i := range r.Parts {
+		if r.Parts[i].Name == name {
+			return &r.Parts[i].Figures
+		}
+	}
+	return nil
+}
+
+// Measure is the measure of a name; the zero Measure if the step has none.
+func (r *Result) Measure(name string) Measure {
+	for _, m := range r.Measures {
+		if m.Name == name {
+			return m
+		}
+	}
+	return Measure{}
+}
 
 // Extrapolation is what a step's figures would be for several replicas, had
 // each done as the one that ran: its time divided and its rates multiplied.
@@ -69,7 +151,45 @@ func (r *Result) Method() string {
 		return MethodSQZB
 	case len(r.LlamaBench) > 0:
 		return MethodLlamaBench
+	case r.MeasuredBy != "":
+		return r.MeasuredBy
 	}
 
 	return MethodServing
+}
+
+// SQZB are the figures of method sqzb: two passes with the same prompts, each
+// on a server of its own, the second asked for one token an answer. Each names
+// the pass that it comes from.
+type SQZB struct {
+	InputTokens  *int64 `json:"input_tokens"`  // pass 1
+	OutputTokens *int64 `json:"output_tokens"` // pass 1
+
+	E2ELatencyS           *float64 `json:"e2e_latency_s"`           // pass 1: from the first send to the last answer
+	SummarizationLatencyS *float64 `json:"summarization_latency_s"` // pass 2: the same
+	// the difference; null where not positive, see Undefined
+	GenerationLatencyS *float64 `json:"generation_latency_s"`
+
+	SummarizationThroughput *float64 `json:"summarization_throughput"` // input tokens / s of pass 2
+	JPerInputToken          *float64 `json:"j_per_input_token"`        // energy / input tokens of pass 2
+	E2EThroughput           *float64 `json:"e2e_throughput"`           // output tokens / s of pass 1
+	GenerationThroughput    *float64 `json:"generation_throughput"`    // output tokens / s of the difference
+
+	TTFTMeanS     *float64 `json:"ttft_mean_s"`      // pass 1, waiting in the server's queue included
+	QueueMeanS    *float64 `json:"queue_mean_s"`     // pass 1, by the server's own counters; null where it has none
+	TTFTUnqueuedS *float64 `json:"ttft_unqueued_s"`  // their difference
+	TPOTMeanS     *float64 `json:"tpot_mean_s"`      // pass 1, by vLLM's rule: over n-1 tokens
+	TPOTByTokensS *float64 `json:"tpot_by_tokens_s"` // pass 1, by the method's own rule: over all n tokens
+	// tokens of pass 1 that the prefill made: one an answer. Generation throughput counts them
+	FirstTokens    int      `json:"first_tokens"`
+	CachedTokens   *float64 `json:"cached_tokens"`     // pass 2: prompt tokens that a prefix cache saved; null: unknown
+	CachedInPass1  *float64 `json:"cached_in_pass_1"`  // of pass 1
+	Undefined      string   `json:"undefined"`         // why the figures of the generation are null; "": they are not
+	OneTokenPass   *Figures `json:"one_token_pass"`    // pass 2
+	OneTokenServer []Server `json:"one_token_servers"` // that answered in pass 2
+
+	OneTokenClient        *ClientReport   `json:"one_token_client"`         // pass 2
+	OneTokenCache         *CacheState     `json:"one_token_cache"`          // pass 2
+	OneTokenTelemetry     *Telemetry      `json:"one_token_telemetry"`      // pass 2
+	OneTokenServerMetrics []ServerMetrics `json:"one_token_server_metrics"` // pass 2
 }

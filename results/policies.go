@@ -74,6 +74,38 @@ func (p SearchPolicy) LoadOf(a Asked) float64 {
 	return 0
 }
 
+// BlamePolicy says that a run's variants are a two-level factorial over the
+// settings in which two variants differ, and which figure their effects are of.
+type BlamePolicy struct {
+	From    string            `json:"from"`    // a variant of the run
+	To      string            `json:"to"`      // likewise
+	Figure  string            `json:"figure"`  // as in Condition
+	Factors []Factor          `json:"factors"` // what From and To differ in
+	Levels  map[string][]bool `json:"levels"`  // by variant, of each factor: whether it has the settings of To
+}
+
+// Factor is what each variant of a factorial takes from one of two variants.
+type Factor struct {
+	Letter   string    `json:"letter"` // in the names of variants that have its settings of To
+	Name     string    `json:"name"`
+	Settings []Setting `json:"settings"`
+}
+
+// Setting is a key in which two variants differ.
+type Setting struct {
+	Path string `json:"path"` // "args.max-num-seqs"
+	From string `json:"from"` // the value as text, secrets hidden; "": not set
+	To   string `json:"to"`
+}
+
+// BisectPolicy says that a run's variants are versions in their order, among which
+// a run looks for the one with which a figure changed. A repeat is a round.
+type BisectPolicy struct {
+	Figure  string `json:"figure"`  // as in Condition
+	Starts  int    `json:"starts"`  // of a version at most, for one decision
+	Confirm int    `json:"confirm"` // rounds with the two versions that were found, which no choice has used
+}
+
 // TunePolicy says which variant a run looks for: the one with the best Figure of
 // those that meet every target. A repeat is a round: Sizes rounds of halving, then
 // Confirm rounds with the best variant beside the baseline.

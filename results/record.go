@@ -13,6 +13,9 @@ type Record struct {
 	Conversation int `json:"conversation,omitempty"` // of a multi-turn workload, from 1; 0: none
 	Turn         int `json:"turn,omitempty"`         // within the conversation, from 1
 
+	Class   string `json:"class,omitempty"`   // of a load that mixes several kinds of request; "": it does not
+	Adapter string `json:"adapter,omitempty"` // LoRA adapter that it asked for; "": the model of the load
+
 	IntendedS float64  `json:"intended_s"` // when the arrival process wanted it sent
 	SentS     *float64 `json:"sent_s"`     // just before the request was written; null: never sent
 	// the kernel had the request's last byte, connecting included; null: not known, as of older versions. Then
@@ -31,6 +34,8 @@ type Record struct {
 	ChunkLateS []float64 `json:"chunk_late_s,omitempty"`
 
 	AskedOutputTokens  int        `json:"asked_output_tokens"` // max_tokens sent; 0: none sent
+	Images             int        `json:"images,omitempty"`    // in the prompt; turns after the first have none
+	AudioS             float64    `json:"audio_s,omitempty"`   // length of the audio sent
 	LocalInputTokens   *int       `json:"local_input_tokens"`  // the prompt's length as the dataset knows it
 	InputTokens        *int       `json:"input_tokens"`        // as the server counted; null: it did not say
 	OutputTokens       *int       `json:"output_tokens"`
@@ -49,11 +54,31 @@ type Record struct {
 	ContentTokens *int    `json:"content_tokens,omitempty"`
 	TextSHA256    string  `json:"text_sha256"` // of the whole answer, hex
 
+	ToolCalls *ToolCalls `json:"tool_calls,omitempty"` // null: the request offered no tools, or failed
+
+	// two hex digits of a hash of the answer's text up to each of TrailBytes that it reaches; left out: temperature
+	// is not 0
+	TextTrail string `json:"text_trail,omitempty"`
+
 	Failure *Failure `json:"failure"` // null: the request succeeded
 
 	// VLLMReading holds, for the generations of vLLM's client whose parser would
 	// have read this stream differently, what it would have read.
 	VLLMReading map[Generation]ClientReading `json:"vllm_reading,omitempty"`
+}
+
+// ToolCalls are those of one answer to a request that offered tools.
+type ToolCalls struct {
+	N       int        `json:"n"`                 // 0: the answer calls no tool
+	Invalid int        `json:"invalid"`           // calls of no such tool, or with arguments against its schema
+	Problem string     `json:"problem,omitempty"` // of the first invalid one
+	Calls   []ToolCall `json:"calls,omitempty"`   // with keep-text
+}
+
+// ToolCall is a call as the model wrote it.
+type ToolCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // ChunkKind classifies one data event of a stream by what it carried.
@@ -83,6 +108,7 @@ const (
 	CountTimings  TokenCount = "timings"  // llama-server's timings object
 	CountTokenize TokenCount = "tokenize" // the answer's text through the server's tokenize endpoint
 	CountChunks   TokenCount = "chunks"   // number of chunks with content: a lower bound
+	CountNumbers  TokenCount = "numbers"  // the answer has numbers, no tokens: embeddings, scores
 	CountNone     TokenCount = "none"
 )
 

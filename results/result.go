@@ -19,7 +19,7 @@ type StepRef struct {
 // Asked is the load that was asked for, resolved.
 type Asked struct {
 	Endpoint       string   `json:"endpoint"`       // request path
-	API            string   `json:"api"`            // "completions" or "chat"
+	API            string   `json:"api"`            // name of an API, "chat"
 	Dataset        string   `json:"dataset"`        // kind
 	DatasetPath    string   `json:"dataset_path"`   // "" where generated
 	DatasetSHA256  string   `json:"dataset_sha256"` // of the prompts as sent, hex
@@ -62,6 +62,26 @@ type RateChange struct {
 	AtS float64 `json:"at_s"` // seconds from the start
 }
 
+// Numbers reports whether the answers are numbers, embeddings or scores, so that
+// there are no output tokens.
+func (a Asked) Numbers() bool {
+	switch a.API {
+	case "embeddings", "pooling", "rerank", "score":
+		return true
+	}
+	return false
+}
+
+// Templated reports whether the server puts the prompt into a chat template, which
+// adds tokens.
+func (a Asked) Templated() bool {
+	switch a.API {
+	case "chat", "ollama-chat", "responses", "messages":
+		return true
+	}
+	return false
+}
+
 // UsageAsked reports whether the requests ask for a usage event.
 func (a Asked) UsageAsked() bool { return strings.Contains(a.Body, `"include_usage"`) }
 
@@ -100,14 +120,23 @@ type Figures struct {
 	RequestGoodput       *float64 `json:"request_goodput"`        // requests/s within all goals; null: no goals
 	OutputThroughput     *float64 `json:"output_throughput"`      // tokens/s
 	TotalTokenThroughput *float64 `json:"total_token_throughput"` // tokens/s
-	MaxOutputTokensPerS  *float64 `json:"max_output_tokens_per_s"`
-	PeakConcurrent       int      `json:"peak_concurrent_requests"` // exact
+	// of requests that succeeded; absent: no prompt has images
+	Images          *int     `json:"images,omitempty"`
+	ImageThroughput *float64 `json:"image_throughput,omitempty"` // images/s
+	// of requests that succeeded; absent: no request has audio
+	AudioS              *float64 `json:"audio_s,omitempty"`
+	RTFx                *float64 `json:"rtfx,omitempty"` // seconds of audio a second
+	MaxOutputTokensPerS *float64 `json:"max_output_tokens_per_s"`
+	PeakConcurrent      int      `json:"peak_concurrent_requests"` // exact
 
 	TTFT Dist `json:"ttft_s"` // sent to first token
 	TPOT Dist `json:"tpot_s"` // (last token - first token) / (output tokens - 1)
 	ITL  Dist `json:"itl_s"`  // gaps between tokens: as ICL, but empty where chunks carry several tokens
 	ICL  Dist `json:"icl_s"`  // gaps between token chunks, pooled
 	E2EL Dist `json:"e2el_s"` // sent to last token
+
+	// of TTFT, TPOT, ITL and E2EL, for the percentiles above the median; absent: by a version that had none
+	UpperBounds []UpperBound `json:"upper_bounds,omitempty"`
 
 	TTFTFromIntended Dist `json:"ttft_from_intended_s"` // waiting in the client's queue included
 	E2ELFromIntended Dist `json:"e2el_from_intended_s"`
@@ -119,10 +148,12 @@ type Figures struct {
 	BurstGaps *float64 `json:"burst_gaps_share"`
 	// null: no answer with an asked and a known length
 	Lengths        *OutputLengths       `json:"output_lengths"`
-	Series         *Series              `json:"per_second"`       // null: no request succeeded
-	Prompts        []PromptBucket       `json:"by_prompt_length"` // null: prompts of one class of lengths
-	Steady         *SteadyState         `json:"steady_state"`     // null: the pass has none
-	Answers        *Answers             `json:"answers"`          // null: no answer
+	Series         *Series              `json:"per_second"`           // null: no request succeeded
+	Prompts        []PromptBucket       `json:"by_prompt_length"`     // null: prompts of one class of lengths
+	Tools          *ToolFigures         `json:"tool_calls,omitempty"` // null: no request offered tools
+	Sessions       *Sessions            `json:"sessions,omitempty"`   // null: no conversations
+	Steady         *SteadyState         `json:"steady_state"`         // null: the pass has none
+	Answers        *Answers             `json:"answers"`              // null: no answer
 	FinishReasons  map[string]int       `json:"finish_reasons"`
 	Failures       map[FailureClass]int `json:"failures"`
 	FailureSamples []string             `json:"failure_samples"` // first messages, at most 5, distinct
@@ -144,10 +175,11 @@ type ReplicaFigures struct {
 type ComponentFigures struct {
 	Component  string             `json:"component"`
 	Servers    int                `json:"servers"`
-	GPUs       []int              `json:"gpus"`
-	Counters   map[string]float64 `json:"counters"`     // as Server.Counters, of all its servers
-	VRAMPeak   *int64             `json:"vram_peak"`    // bytes, the sum of its GPUs' peaks; null: not known of all
-	PowerMeanW *float64           `json:"power_mean_w"` // the sum over its GPUs
+	GPUs       []int              `json:"gpus"`            // as each node counts them
+	Nodes      []string           `json:"nodes,omitempty"` // other nodes than that of bench on which servers of it ran
+	Counters   map[string]float64 `json:"counters"`        // as Server.Counters, of all its servers
+	VRAMPeak   *int64             `json:"vram_peak"`       // bytes, the sum of its GPUs' peaks; null: not known of all
+	PowerMeanW *float64           `json:"power_mean_w"`    // the sum over its GPUs
 	EnergyJ    *float64           `json:"energy_j"`
 }
 
@@ -157,6 +189,7 @@ type Server struct {
 	Replica      int               `json:"replica"`             // over all components
 	Component    string            `json:"component,omitempty"` // the part that it is of a server of several
 	Inner        bool              `json:"inner,omitempty"`     // requests go to another component
+	Node         string            `json:"node,omitempty"`      // of a component that is not on bench's node of the job
 	Life         string            `json:"life"`                // id of its server life, a folder name under lives/
 	Launcher     string            `json:"launcher"`
 	BaseURL      string            `json:"base_url"`
@@ -189,6 +222,32 @@ type Server struct {
 // started nor stopped it.
 func (s *Server) AlreadyRunning() bool { return s.Launcher == "external" }
 
+// CookieVariable names the environment variable that marks the processes of a server start.
+const CookieVariable = "BENCH_COOKIE"
+
+// Unmarked replaces what tells one start from another in a word of the command line: the
+// container's name, the marks by which bench finds what it started, and the folder of its files.
+func (s Server) Unmarked(word string) string {
+	if name, _, _ := strings.Cut(word, "="); name == CookieVariable {
+		return name + "=COOKIE"
+	}
+	if s.Life != "" {
+		word = strings.ReplaceAll(word, "lives/"+s.Life, "lives/LIFE")
+	}
+	if s.Container == nil {
+		return word
+	}
+
+	_, cookie, _ := strings.Cut(s.Container.Label, "=")
+	run, _, _ := strings.Cut(cookie, ".")
+	for _, own := range [][2]string{{s.Container.Name, "NAME"}, {cookie, "COOKIE"}, {run, "RUN"}} {
+		if own[0] != "" {
+			word = strings.ReplaceAll(word, own[0], own[1])
+		}
+	}
+	return word
+}
+
 // EnteredImage is the image that the server runs in; nil if there is none, or if
 // it is not known.
 func (s Server) EnteredImage() *ImageInfo {
@@ -205,7 +264,7 @@ type Phase struct {
 }
 
 // Result is result.json: all that is known of a step. On disk vLLM's
-// --save-result names stand beside ours at the top level (see MarshalJSON).
+// --save-result names are beside ours at the top level (see MarshalJSON).
 type Result struct {
 	Format    int       `json:"format_version"`
 	Bench     string    `json:"bench_version"`
@@ -223,11 +282,18 @@ type Result struct {
 
 	Early *EarlyEnd `json:"early_end,omitempty"` // null: the pass went on to its end, or failed
 
+	Resent     *Resent     `json:"resent,omitempty"`     // null: nothing was sent again
+	Evaluation *Evaluation `json:"evaluation,omitempty"` // null: no questions were asked
+
+	// null: no command measured the quality of the answers
+	CommandScore *CommandScore `json:"command_score,omitempty"`
+
 	Asked    Asked            `json:"asked"`
 	Servers  []Server         `json:"servers"`
 	Figures  *Figures         `json:"figures"` // null: nothing was measured
 	Compat   Compat           `json:"compat,omitempty"`
 	Replicas []ReplicaFigures `json:"replicas"`
+	Parts    []PartFigures    `json:"parts,omitempty"` // by class of requests, adapter; none: all requests are alike
 	Client   *ClientReport    `json:"client"`
 
 	Components []ComponentFigures `json:"components,omitempty"` // of servers of several parts
@@ -240,10 +306,13 @@ type Result struct {
 	// what differed from the run's start when the step ran, after a resume
 	Changes []string `json:"changes"`
 
-	SQZB         *SQZB           `json:"sqzb"`         // null: another method
-	LlamaBench   []LlamaBenchRow `json:"llama_bench"`  // null: another method
-	Extrapolated *Extrapolation  `json:"extrapolated"` // null: the step is of all replicas
-	Cost         *Cost           `json:"cost"`         // null: no price is known
+	SQZB         *SQZB           `json:"sqzb"`                  // null: another method
+	LlamaBench   []LlamaBenchRow `json:"llama_bench"`           // null: another method
+	MeasuredBy   string          `json:"measured_by,omitempty"` // the method that gave Measures
+	Measures     []Measure       `json:"measures,omitempty"`    // of methods that send no requests; null: none
+	ColdStart    *ColdStart      `json:"cold_start,omitempty"`  // null: another method
+	Extrapolated *Extrapolation  `json:"extrapolated"`          // null: the step is of all replicas
+	Cost         *Cost           `json:"cost"`                  // null: no price is known
 
 	Imported *Origin `json:"imported,omitempty"` // null: bench measured it
 }

@@ -20,15 +20,19 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		f = &Figures{}
 	}
 
-	addMetric(out, "ttft", f.TTFT)
-	addMetric(out, "tpot", f.TPOT)
 	itl := f.ICL // vLLM's ITL is the time between chunks
 	if itl.N == 0 {
 		itl = f.ITL
 	}
 
-	addMetric(out, "itl", itl)
-	addMetric(out, "e2el", f.E2EL)
+	for _, figures := range [][]Milliseconds{
+		f.TTFT.Milliseconds("ttft"), f.TPOT.Milliseconds("tpot"), itl.Milliseconds("itl"), f.E2EL.Milliseconds("e2el"),
+	} {
+		for _, figure := range figures {
+			out.add(figure.Name, figure.Value)
+		}
+	}
+
 	type plain Result
 	var whole any = plain(r)
 	if r.Figures != nil && !r.measuredByBench() {
@@ -58,20 +62,15 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 // addHead adds vLLM's names up to the latencies.
 func (r Result) addHead(out *object) {
-	out.add("date", vllmDate(r.StartedAt))
-	backend := map[string]string{"completions": "openai", "chat": "openai-chat"}[r.Asked.API]
-	out.add("endpoint_type", orNull(backend))
-	out.add("backend", orNull(backend))
+	out.add("date", VLLMDate(r.StartedAt))
+	backend := VLLMBackend(r.Asked.API)
+	out.add("endpoint_type", backend)
+	out.add("backend", backend)
 	out.add("label", orNull(r.Step.Variant))
-	model := ""
-	if len(r.Servers) > 0 {
-		model = r.Servers[0].Model
-	}
-
-	out.add("model_id", orNull(model))
+	out.add("model_id", r.VLLMModel())
 	out.add("tokenizer_id", nil)
 	out.add("num_prompts", r.Asked.NumPrompts)
-	out.add("request_rate", requestRate(r.Asked.RequestRate))
+	out.add("request_rate", VLLMRate(r.Asked.RequestRate))
 	out.add("burstiness", r.Asked.Burstiness)
 	out.add("max_concurrency", r.Asked.MaxConcurrency)
 	f := r.Figures
@@ -100,25 +99,35 @@ func (r Result) addHead(out *object) {
 	out.add("max_concurrent_requests", known.PeakConcurrent)
 }
 
-// addMetric adds the names of one latency, in milliseconds.
-func addMetric(out *object, name string, d Dist) {
-	out.add("mean_"+name+"_ms", milliseconds(d.Mean))
-	out.add("median_"+name+"_ms", milliseconds(d.Median))
-	out.add("std_"+name+"_ms", milliseconds(d.Std))
-	for _, p := range d.Percentiles {
-		out.add("p"+strconv.FormatFloat(p.P, 'f', -1, 64)+"_"+name+"_ms", milliseconds(p.Value))
+// Milliseconds lists the figures of one latency under vLLM's names for them, such
+// as mean_ttft_ms, in its order.
+func (d Dist) Milliseconds(latency string) []Milliseconds {
+	all := []Milliseconds{
+		{"mean_" + latency + "_ms", milliseconds(d.Mean)},
+		{"median_" + latency + "_ms", milliseconds(d.Median)},
+		{"std_" + latency + "_ms", milliseconds(d.Std)},
 	}
+	for _, p := range d.Percentiles {
+		name := "p" + strconv.FormatFloat(p.P, 'f', -1, 64) + "_" + latency + "_ms"
+		all = append(all, Milliseconds{name, milliseconds(p.Value)})
+	}
+	return all
+}
+
+// Milliseconds is a figure as vLLM's client names it.
+type Milliseconds struct {
+	Name  string
+	Value *float64 // null: not known
 }
 
 // object collects the members of a JSON object in order.
 type object struct {
-	buf    bytes.Buffer
-	err    error
-	python bool // spaced and spelled as by Python's json.dump
+	buf bytes.Buffer
+	err error
 }
 
 func (o *object) add(name string, value any) {
-	data, err := o.encode(value)
+	data, err := json.Marshal(value)
 	if err != nil {
 		if o.err == nil {
 			o.err = fmt.Errorf("%s: %w", name, err)
@@ -126,19 +135,33 @@ func (o *object) add(name string, value any) {
 		return
 	}
 
-	comma, colon := ",", ":"
-	if o.python {
-		comma, colon = ", ", ": "
-	}
 	if o.buf.Len() > 1 {
-		o.buf.WriteString(comma)
+		o.buf.WriteByte(',')
 	}
-
-	o.buf.WriteString(strconv.Quote(name) + colon)
+	o.buf.WriteString(strconv.Quote(name) + ":")
 	o.buf.Write(data)
 }
 
-func vllmDate(rfc3339 string) *string {
+var vllmBackends = map[string]string{
+	"completions": "openai", "chat": "openai-chat", "responses": "openai-responses", "messages": "anthropic",
+	"embeddings": "openai-embeddings", "pooling": "vllm-pooling", "rerank": "vllm-rerank",
+	"transcriptions": "openai-audio",
+}
+
+// VLLMBackend is the name by which vLLM's client, and bench load, know an API of
+// OpenAI or Anthropic; null for other APIs.
+func VLLMBackend(api string) *string { return orNull(vllmBackends[api]) }
+
+// VLLMModel is the model that the first server named; null where it is not known.
+func (r Result) VLLMModel() *string {
+	if len(r.Servers) == 0 {
+		return nil
+	}
+	return orNull(r.Servers[0].Model)
+}
+
+// VLLMDate is a moment as vLLM's client writes it; null where it is not known.
+func VLLMDate(rfc3339 string) *string {
 	t, err := time.Parse(time.RFC3339Nano, rfc3339)
 	if err != nil {
 		return nil
@@ -162,8 +185,9 @@ func milliseconds(seconds *float64) *float64 {
 	return &ms
 }
 
-// requestRate is vLLM's spelling: "inf" where all requests are sent at once.
-func requestRate(rate *float64) any {
+// VLLMRate is a request rate as vLLM's client writes it: "inf" where all requests
+// are sent at once.
+func VLLMRate(rate *float64) any {
 	if rate == nil {
 		return "inf"
 	}

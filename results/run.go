@@ -1,6 +1,9 @@
 package results
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Run is a run folder read back: everything that reports are made of.
 type Run struct {
@@ -48,4 +51,40 @@ func (r *Run) Step(id string) *Step {
 		}
 	}
 	return nil
+}
+
+// EndedEarly is what ended the run, at its latest end, before its plan did; nil: nothing.
+func (r *Run) EndedEarly() *Failure {
+	for _, e := range slices.Backward(r.Events) {
+		if e.Kind == RunFinished {
+			return e.Failure
+		}
+	}
+	return nil
+}
+
+// CutShort reports whether the step failed because the run ended.
+func (r *Result) CutShort() bool {
+	return r.Verdict == Failed && r.Failure != nil && r.Failure.Class.EndedRun()
+}
+
+// RoundsOver is how many rounds are over, of a run whose repeats are rounds: a later
+// one has begun, or no step is left.
+func (r *Run) RoundsOver() int {
+	last := 0
+	for _, s := range r.NotNeeded {
+		last = max(last, s.Result.Step.Repeat)
+	}
+	open := map[int]bool{}
+	for _, s := range r.Steps {
+		if s.State == StepDone && s.Result.Verdict != NotRun && !s.Result.CutShort() {
+			last = max(last, s.Result.Step.Repeat)
+		} else {
+			open[s.Result.Step.Repeat] = true
+		}
+	}
+	if open[last] {
+		return last - 1
+	}
+	return last
 }

@@ -37,12 +37,15 @@ type StartupPhase struct {
 type CacheState struct {
 	Asked string `json:"asked"` // "cold", "warm", "any"
 	// what was done for it: "new-server", "distinct-prompts", "reset", "salt", "cache-prompt-off"
-	How         []string `json:"how"`
-	Hits        *float64 `json:"hits"`         // tokens found in the cache; null: no counter says
-	Queries     *float64 `json:"queries"`      // tokens looked up
-	HitShare    *float64 `json:"hit_share"`    // hits / queries
-	Verified    *bool    `json:"verified"`     // as asked; null: cannot be told
-	VerifiedHow string   `json:"verified_how"` // "counters", "usage", ""
+	How      []string `json:"how"`
+	Hits     *float64 `json:"hits"`      // tokens found in the cache; null: no counter says
+	Queries  *float64 `json:"queries"`   // tokens looked up
+	HitShare *float64 `json:"hit_share"` // hits / queries
+	// what a cache that was empty and forgets nothing would have found of the prompts, as a share; null: not known
+	CeilingShare *float64 `json:"ceiling_share,omitempty"`
+	CeilingN     *int     `json:"ceiling_n,omitempty"` // requests that it is of
+	Verified     *bool    `json:"verified"`            // as asked; null: cannot be told
+	VerifiedHow  string   `json:"verified_how"`        // "counters", "usage", ""
 }
 
 // HookRecord is one run of a hook, an undo, a check or a notification.
@@ -71,4 +74,14 @@ type GaugeFigures struct {
 	Min  float64 `json:"min"`
 	Mean float64 `json:"mean"`
 	Max  float64 `json:"max"`
+}
+
+// Doubtful reports whether the figures were measured in another state of the
+// prefix cache than the one asked for: the counters say so, or nothing could be
+// done and nothing tells.
+func (c CacheState) Doubtful() bool {
+	if c.Verified != nil {
+		return !*c.Verified
+	}
+	return c.Asked == "cold" && len(c.How) == 0
 }

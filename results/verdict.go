@@ -132,6 +132,10 @@ func (c FailureClass) Final() bool {
 	}
 }
 
+// EndedRun reports whether what ended the whole run failed a step: that says nothing
+// of the step's variant.
+func (c FailureClass) EndedRun() bool { return c == FailInterrupted || c == FailDisk }
+
 // Failure says why something did not succeed: a class to branch on and the
 // evidence in the server's or the system's own words.
 type Failure struct { //nolint:errname // it is a value of the format first, and an error where that is handy
@@ -160,9 +164,20 @@ type Warning struct {
 // WarningCode names a kind of doubt; part of the format on disk.
 type WarningCode string
 
+// The doubts known so far about the caches that a start found.
+const (
+	WarnStartCache       WarningCode = "start-cache"        // not as asked
+	WarnStartCacheUnused WarningCode = "start-cache-unused" // the server left nothing in a folder that bench gave it
+)
+
 // The doubts known so far.
 const (
 	WarnSimulated      WarningCode = "simulated"        // the figures come from the simulator
+	WarnLowScore       WarningCode = "low-score"        // fewer right answers than load.evaluate asks for
+	WarnNoScore        WarningCode = "no-score"         // the evaluation command gave none
+	WarnToolCalls      WarningCode = "tool-calls"       // many answers call no tool, or call one wrongly
+	WarnAnswersDiffer  WarningCode = "answers-differ"   // the same prompts alone were answered otherwise
+	WarnAnswersCached  WarningCode = "answers-cached"   // the same prompts again were answered at once
 	WarnFewSamples     WarningCode = "few-samples"      // too few samples for a percentile
 	WarnFailures       WarningCode = "failed-requests"  // some requests failed
 	WarnShortOutput    WarningCode = "short-output"     // answers shorter than asked
@@ -209,7 +224,7 @@ const (
 	WarnHook          WarningCode = "hook-failed"      // a hook, check or undo did not do what it should
 	// one replica ran with its share of the load and stands for several
 	WarnExtrapolated WarningCode = "extrapolated"
-	// llama-bench printed rows that could not be read, or had to be mended
+	// a program printed figures that could not be read, contradict each other or are missing
 	WarnProgramOutput WarningCode = "program-output"
 	// the machine or the engine is not what the run began with: see changes
 	WarnChanged WarningCode = "changed-since-start"
@@ -230,7 +245,9 @@ const (
 	// drafts were made for random prompts: their acceptance means nothing
 	WarnSpecRandom WarningCode = "speculation-random"
 	// answers were kept going past their natural end, where drafts are guessed otherwise
-	WarnSpecPastEnd  WarningCode = "speculation-past-end"
+	WarnSpecPastEnd WarningCode = "speculation-past-end"
+	// drafts are accepted otherwise than the server was told to simulate
+	WarnAcceptance   WarningCode = "acceptance-length"
 	WarnSpecBaseline WarningCode = "speculation-alone" // no variant of the run does without speculation
 )
 
@@ -295,3 +312,13 @@ func CauseOf(ctx context.Context) *Failure {
 
 // Now is this moment as results and events write it.
 func Now() string { return time.Now().Format(time.RFC3339Nano) }
+
+// Interrupted is the failure of work that a done context cut short; where says
+// at what it was.
+func Interrupted(ctx context.Context, where string) *Failure {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return Failf(FailDeadline, "deadline passed, %s", where)
+	}
+	return Failf(FailInterrupted, "%v, %s", cause, where)
+}

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -11,12 +10,10 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
+// files are the scenarios that come with bench, "quickstart.yaml" and others.
+//
 //go:embed *.yaml
 var files embed.FS
-
-// Examples are the scenarios that come with bench, "quickstart.yaml" and
-// others, in one folder.
-func Examples() fs.FS { return files }
 
 // TemplateKinds are the launchers that have a starter scenario.
 func TemplateKinds() []string {
@@ -33,7 +30,7 @@ func ImageKinds() []string {
 	})
 }
 
-// ExampleNames are the scenarios of Examples, without their endings.
+// ExampleNames are the scenarios that come with bench, without their endings.
 func ExampleNames() []string {
 	entries, _ := files.ReadDir(".") // embedded: it is there
 	var names []string
@@ -44,7 +41,7 @@ func ExampleNames() []string {
 }
 
 // Template is the commented starter scenario for a launcher, whose server is in
-// a container if image says so, or the scenario of that name among Examples. It
+// a container if image says so, or the scenario of that name that comes with bench. It
 // validates as it is.
 func Template(kind string, image bool) ([]byte, error) {
 	among := TemplateKinds()
@@ -81,7 +78,8 @@ func inImage(kind engines.Kind) string {
 		if strings.HasPrefix(line, "  # binary:") {
 			continue
 		}
-		out.WriteString(line)
+		out.WriteString(strings.Replace(line, "# from your shell, never written to the results",
+			"# for gated models: a container inherits no variable of your shell", 1))
 		if line != "  launcher: "+kind.Name+"\n" {
 			continue
 		}

@@ -32,7 +32,11 @@ type Load struct {
 	Percentiles    []float64                // 0 to 100, ascending
 	MinSuccess     float64                  // share of requests that must succeed, 0 to 1
 	PrefixCache    PrefixCache
-	Note           string // what is to be known of the prompts, for every step's warnings; "": nothing
+	Priority       *int // in the request body; nil: none is sent
+	// the load as each of Classes has it, as if it were alone; NumPrompts and Warmups are those of the class
+	OfClass []Load
+	Caches  StartCaches // of method cold-start
+	Note    string      // what is to be known of the prompts, for every step's warnings; "": nothing
 }
 
 // Dataset says where prompts come from.
@@ -49,15 +53,19 @@ type Dataset struct {
 	PrefixLen        int      // tokens that all prompts, or those of a group, share
 	SuffixLen        int      // prefix_repetition: tokens after the prefix
 	NumPrefixes      int      // different prefixes
+	BatchSize        int      // texts of one request
 	Shuffle          bool
 	Oversample       bool // take prompts again where a file has too few
 	Turns            int  // user turns of a conversation
 	Images           Images
+	AudioLen         time.Duration // random_audio: of a file
 	Subset           string
 	Field            string
 	TemplateTokens   int
 	BlockLen         int
 	TimeUnit         time.Duration
+	MaxWait          time.Duration
+	SubAgents        int
 }
 
 // Images of dataset random_mm.

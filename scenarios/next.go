@@ -79,6 +79,48 @@ func (t Tune) Draw(variants []Variant, baseline string, seed uint64) []Variant {
 	return drawn
 }
 
+// TuneProblems says which other keys keep a tuning from working.
+func (s *Scenario) TuneProblems() []string {
+	return problems([]problem{
+		{len(s.Variants) < 2, "tune needs at least two variants: give a matrix of arguments"},
+		{s.Tune.Candidates == 1, "candidates is 1, expected at least 2, or 0 for all"},
+		{!s.Method.SendsRequests(), "tune is for methods that send requests"},
+		{
+			s.Search.Metric != "",
+			"tune cannot be combined with search: give load points in load.sweep, and targets under tune.slo",
+		},
+		{s.NullTest, "tune cannot be combined with null-test"},
+		{
+			s.Order == Grouped,
+			"tune needs order interleaved or shuffled: a round is decided when all its variants have been measured",
+		},
+		{s.Restart == RestartNever, "tune needs a server start for each round: restart must not be never"},
+		{s.On == OnSlurm, "tune cannot be combined with on: slurm: jobs do not know each other's results"},
+		{s.extrapolates(), "tune cannot be combined with extrapolate"},
+	})
+}
+
+// problem is what keeps a key from working with others.
+type problem struct {
+	is  bool
+	why string
+}
+
+// problems are those that there are.
+func problems(all []problem) []string {
+	var whys []string
+	for _, p := range all {
+		if p.is {
+			whys = append(whys, p.why)
+		}
+	}
+	return whys
+}
+
+func (s *Scenario) extrapolates() bool {
+	return slices.ContainsFunc(s.Variants, func(v Variant) bool { return v.Extrapolate > 1 })
+}
+
 // Condition is what a figure of a step is held against.
 type Condition struct {
 	Figure string

@@ -190,8 +190,3 @@ func CheckKinds() []string {
 		"command",
 	}
 }
-
-// Samplers are the names of package gpu's samplers.
-func Samplers() []string {
-	return []string{"auto", "nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}
-}

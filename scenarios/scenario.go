@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -27,15 +28,18 @@ type Scenario struct {
 	Points   []Load    // the load sweep expanded, in file order
 
 	Method             Method
-	LlamaBench         LlamaBenchRun // of method llama-bench
-	Baseline           string        // variant that the others are compared to; "": the first
-	SmallestDifference float64       // relative; smaller ones do not matter. 0: none given
-	Tables             []string      // names of tables that reports show beside the usual one
-	Repeats            int           // at most, see Until
+	Program            ProgramRun   // of methods that run a program
+	ColdStart          ColdStartRun // of method cold-start
+	Baseline           string       // variant that the others are compared to; "": the first
+	SmallestDifference float64      // relative; smaller ones do not matter. 0: none given
+	Tables             []string     // names of tables that reports show beside the usual one
+	Repeats            int          // at most, see Until
 	Until              Until
 	Search             Search
 	Prune              Prune
 	Tune               Tune
+	Blame              Blame
+	Bisect             Bisect
 	NullTest           bool // the last variant is the baseline once more
 	Order              Order
 	Seed               uint64 // of a shuffled order
@@ -56,6 +60,7 @@ type Scenario struct {
 	Simulation         Simulation
 	SimNotes           []string // what --sim changed and skipped
 	Hooks              LevelHooks
+	Evaluation         Evaluation
 	Checks             []Check
 	Notify             []Notify
 	On                 Where
@@ -84,7 +89,7 @@ const (
 	Shuffled    Order = "shuffled"
 )
 
-// Restart says when a server is started anew.
+// Restart says when a server is started again.
 type Restart string
 
 // The restart policies: one life for all steps of a variant that follow each
@@ -99,7 +104,7 @@ const (
 // OnFailure says what a failed step means for the rest.
 type OnFailure string
 
-// The failure policies: go on with everything; skip the rest of the variant;
+// The failure policies: continue with everything; skip the rest of the variant;
 // stop the run.
 const (
 	Continue    OnFailure = "continue"
@@ -121,6 +126,7 @@ type Variant struct {
 	Extrapolate int
 	Server      Server      // of several components the first
 	Components  []Component // in the order of their start, requests go to the last; nil: there is one
+	Nodes       int         // of the Slurm job over which components are placed; 0: 1
 	Original    *Server     // under --sim: in whose place the simulated Server stands; nil: it is the file's own
 	Hooks       Hooks       // of level variant, after the scenario's own
 }
@@ -129,12 +135,13 @@ type Variant struct {
 // prefill servers, decode servers and a router.
 type Component struct {
 	Name   string
+	Node   int // of the job on which its servers run, counted from 1; 0: bench chooses
 	Server Server
 }
 
 // PeerFields are what a component's command: may ask of the components before it,
 // as ${NAME.FIELD}.
-func PeerFields() []string { return engines.PeerFields() }
+func PeerFields() []string { return recipe.PeerFields() }
 
 // ServerOf is the recipe of a component; "" stands for the variant's own.
 func (v Variant) ServerOf(component string) Server {
@@ -255,4 +262,14 @@ func Launchers() []string { return engines.Names() }
 func (s *Server) Kind() engines.Kind {
 	kind, _ := engines.Lookup(s.Launcher)
 	return kind
+}
+
+// Variant is the variant of a name; ok is false where the scenario has none.
+func (s *Scenario) Variant(name string) (v Variant, ok bool) {
+	for _, v := range s.Variants {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	return Variant{}, false
 }

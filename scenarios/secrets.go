@@ -1,6 +1,6 @@
 package scenarios
 
-// Hidden stands where a secret was.
+// Hidden replaces a secret.
 const Hidden = "***"
 
 // MinSecret is the length from which a secret value is listed for redaction:

@@ -17,7 +17,7 @@ const (
 	SimLlamaLauncher = engines.SimulatedLlama
 )
 
-// BenchProgram stands in argvs of simulated programs for bench itself.
+// BenchProgram names bench itself in the argvs of simulated programs.
 const BenchProgram = "${bench}"
 
 // SimDevices are the devices that the simulator knows.

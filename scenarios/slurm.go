@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -73,4 +75,17 @@ func (s Slurm) SbatchWords() []string {
 		words = append(words, "--exclusive")
 	}
 	return words
+}
+
+// gpuCount is what gres says of GPUs: gpu:8, gpu:h100:8, gres/gpu:8.
+var gpuCount = regexp.MustCompile(`(?:^|,|/)gpu(?::[^:,]*[^:,0-9][^:,]*)?:([0-9]+)(?:\(|,|$)`)
+
+// GPUsOfNode is how many GPUs gres asks for on each node; 0: that is not known.
+func (s Slurm) GPUsOfNode() int {
+	m := gpuCount.FindStringSubmatch(s.Sbatch["gres"])
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // beyond any number of GPUs: 0
+	return n
 }

@@ -15,3 +15,15 @@ func TestSbatchWords(t *testing.T) {
 		t.Errorf("SbatchWords() of nothing = %q", got)
 	}
 }
+
+func TestGPUsOfNode(t *testing.T) {
+	for gres, want := range map[string]int{
+		"gpu:8": 8, "gpu:h100:4": 4, "gres/gpu:2": 2, "shard:1,gpu:mi300x:8": 8, "gpu:a100:4(S:0-1)": 4,
+		"": 0, "gpu": 0, "mygpu:3": 0, "craynetwork:1": 0,
+	} {
+		s := Slurm{Sbatch: map[string]string{"gres": gres}}
+		if got := s.GPUsOfNode(); got != want {
+			t.Errorf("GPUsOfNode() of gres %q = %d, want %d", gres, got, want)
+		}
+	}
+}

@@ -56,13 +56,13 @@ Acquire::Retries "3";
 CONF
 }
 
-# download fetches llama.cpp-tools of suite $3 from archive $2, with all it
+# download fetches the programs of llama.cpp of suite $3 from archive $2, with all it
 # depends on, into the apt root $1.
 download() {
   local apt=$1 uri=$2 suite=$3
   printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$uri" "$suite" >"$apt/sources.list"
   APT_CONFIG=$apt/apt.conf apt-get -qq update &&
-    APT_CONFIG=$apt/apt.conf apt-get -qq -y --download-only install llama.cpp-tools >/dev/null
+    APT_CONFIG=$apt/apt.conf apt-get -qq -y --download-only install llama.cpp-tools llama.cpp-tools-extra >/dev/null
 }
 
 # write_starters makes $1/bin/NAME for each llama program below $1/root. They

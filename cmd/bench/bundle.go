@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/results/bundle"
 	"github.com/benchrig/bench/results/store"
 )
@@ -24,12 +21,12 @@ const bundleLong = `Export a run, finished or not, as one zip file: scenario, pl
 journal, results, records, telemetry, server logs, prompts and reports, with an
 index of hashes. The same folder gives the same bytes.
 
-Secrets are removed and counted by kind: values of variables, headers and
-arguments whose names mark them as secret, tokens of known form, private keys,
-passwords in URLs, and the values of this shell's own secret variables. Prompts
-that contain a secret are left out, because a changed prompt is another prompt.
+Secrets are removed and counted by kind: values of variables, headers and arguments
+with the name of a secret, tokens of known form, private keys, passwords in URLs,
+and the values of secret variables of this shell. Prompts that contain a secret are
+left out, because a changed prompt is another prompt.
 
---check reads a bundle from any source and compares every member with the index.`
+--check compares every file of a bundle with its index.`
 
 type bundleOptions struct {
 	bundle.Options
@@ -80,6 +77,9 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	if o.output == "" {
 		o.output = run.Manifest.Scenario + "-" + run.Manifest.Run + ".zip"
 	}
+	if err := userfile.Writable(o.output); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(o.output); err == nil && !o.force {
 		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
 	}
@@ -98,26 +98,15 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if err := putAt(file.Name(), o.output, o.force); err != nil {
+	err = newfile.Place(file.Name(), o.output, o.force)
+	if errors.Is(err, fs.ErrExist) {
+		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
+	}
+	if err != nil {
 		return err
 	}
 
 	return printBundle(e, o.output, index)
-}
-
-// putAt gives a finished file its name, which must be free unless forced.
-func putAt(from, to string, force bool) error {
-	if force {
-		return os.Rename(from, to)
-	}
-	err := os.Link(from, to)
-	if errors.Is(err, fs.ErrExist) {
-		return usageError(fmt.Errorf("%s exists already; --force overwrites it", to))
-	}
-	if err != nil { // a file system without links
-		return os.Rename(from, to)
-	}
-	return nil
 }
 
 func printBundle(e env, path string, index *bundle.Index) error {
@@ -129,26 +118,8 @@ func printBundle(e env, path string, index *bundle.Index) error {
 	if !index.Finished {
 		fmt.Fprintln(e.stdout, "the run is not finished: the bundle holds what exists so far")
 	}
-	printIndex(e.stdout, index)
+	index.Describe(e.stdout)
 	return nil
-}
-
-// printIndex says what was taken out and what was left out.
-func printIndex(w io.Writer, index *bundle.Index) {
-	for _, r := range index.Redactions {
-		fmt.Fprintf(w, "redacted: %s: %s, %s\n", text.Clean(r.Name), text.Clean(r.What), text.Count(r.Count, "time"))
-	}
-	asked := map[string]int{}
-	for _, l := range index.LeftOut {
-		if strings.HasPrefix(l.Why, "without ") {
-			asked[l.Why]++
-			continue
-		}
-		fmt.Fprintf(w, "left out: %s: %s\n", text.Clean(l.Name), text.Clean(l.Why))
-	}
-	for _, why := range slices.Sorted(maps.Keys(asked)) {
-		fmt.Fprintf(w, "left out: %s: %s\n", text.Count(asked[why], "file"), text.Clean(why))
-	}
 }
 
 func checkBundle(ctx context.Context, e env, path string) error {
@@ -169,6 +140,6 @@ func checkBundle(ctx context.Context, e env, path string) error {
 
 	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all match the index\n",
 		path, text.Clean(r.Index.Scenario), text.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
-	printIndex(e.stdout, &r.Index)
+	r.Index.Describe(e.stdout)
 	return nil
 }

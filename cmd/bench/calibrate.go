@@ -10,16 +10,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/calibrate"
 )
 
-const calibrateLong = `Measure on loopback what the load client costs on this machine and how accurate
-its time stamps are, compared with the least that any reader of sockets needs.
-Leave the machine idle meanwhile. It takes about a minute, with --full four.
+const calibrateLong = `Measure how much CPU time the load client needs on this machine and how accurate
+its time stamps are, compared with a bare reader of sockets on loopback. It takes
+about a minute, with --full five; leave the machine idle meanwhile.
 
-The result is stored, and later runs include it. docs/performance.md explains how
-to read it.`
+The result is stored, and later runs use it in their warnings. docs/performance.md
+explains how to read it.`
 
 type calibrateOptions struct {
 	widths []int
@@ -34,7 +33,7 @@ type calibrateOptions struct {
 func newCalibrateCommand(e env) *cobra.Command {
 	var o calibrateOptions
 	cmd := &cobra.Command{
-		Use: "calibrate", Short: "Measure the load client's own limits on this machine", Long: calibrateLong,
+		Use: "calibrate", Short: "Measure the limits of the load client on this machine", Long: calibrateLong,
 		Example: "  bench calibrate\n" +
 			"  bench calibrate --full\n" +
 			"  bench calibrate --streams 64,512 --output calibration.json\n" +
@@ -46,7 +45,8 @@ func newCalibrateCommand(e env) *cobra.Command {
 	cmd.Flags().IntSliceVar(&o.widths, "streams", []int{64, 512, 2048}, "numbers of concurrent streams")
 	cmd.Flags().IntVar(&o.tokens, "tokens", 50, "tokens in each stream, 20 ms apart")
 	cmd.Flags().IntVar(&o.rounds, "rounds", 3, "repetitions; their medians are reported")
-	cmd.Flags().BoolVar(&o.full, "full", false, "also 8192 streams, and Go's own HTTP client for comparison")
+	cmd.Flags().BoolVar(&o.full, "full", false,
+		"also 8192 streams, and Go's own HTTP client for comparison, without and with TLS")
 	cmd.Flags().StringVar(&o.client, "client", "", "measure this `command` of another client; see docs/performance.md")
 	cmd.Flags().StringVar(&o.output, "output", "",
 		"`file` to write (default: calibration.json in the user's cache folder)")
@@ -90,7 +90,7 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 	}
 	if o.full {
 		options.Widths = append(options.Widths, 8192)
-		options.Readers = []string{calibrate.ReaderRaw, load.TransportSockets, load.TransportHTTP}
+		options.Readers = calibrate.Readers()
 	}
 
 	path := o.output
@@ -108,7 +108,7 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := calibrate.WriteTable(e.stdout, cal); err != nil {
+	if err := calibrate.WriteTables(e.stdout, cal); err != nil {
 		return err
 	}
 	if err := calibrate.Save(path, cal); err != nil {

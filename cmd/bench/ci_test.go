@@ -142,7 +142,9 @@ func TestWorkflow(t *testing.T) {
 		if failed != c.failed && !doubtful {
 			t.Errorf("%s: step %q failed, want %q", c.name, failed, c.failed)
 		}
-		if failed == "Compare" && !bytes.Contains(posted, []byte("output tok/s is worse")) {
+		// It is undecided where the base's own starts drifted, as on a busy machine.
+		worse := regexp.MustCompile(`output tok/s is (worse|undecided in 1 of 1 comparison\. Also worse: )`)
+		if failed == "Compare" && !worse.Match(posted) {
 			t.Errorf("%s: the comment does not say what is worse:\n%s", c.name, posted)
 		}
 		if !c.pullRequest {

@@ -15,18 +15,18 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const cleanLong = `Remove what killed runs left behind: servers, their processes, containers and
-files in /dev/shm; and undo what their hooks changed. Nothing else is touched: a
-process is stopped only if its pid and start time, its session or its control
-group are those that the run recorded, or if its environment carries the run's
-cookie. Reused pids, processes of other users and whatever cannot be inspected
-are left alone and listed.
+const cleanLong = `Remove what killed runs left behind (processes, containers, files in /dev/shm)
+and undo what their hooks changed. 'bench run' does this before it begins.
 
-Without a folder all runs that this machine remembers are cleaned; 'bench run'
-does the same before it begins. While a run goes on, only --dry-run works.
+bench stops a process only if the run recorded its pid and start time, its session
+or its control group, or if its environment has the run's cookie. It lists other
+candidates and leaves them alone, such as processes of other users.
 
-The exit code is 0 if nothing is left, and 1 if something is or a run goes on;
-with --dry-run it is 3 if there is something to remove.`
+Without a folder, all runs recorded on this machine are cleaned. During a run only
+--dry-run works.
+
+The exit code is 0 if nothing is left, and 1 if something is left or a run is in
+progress; with --dry-run it is 3 if there is something to remove.`
 
 type cleanOptions struct{ dryRun, asJSON bool }
 

@@ -219,7 +219,7 @@ func TestCleanWithoutFolder(t *testing.T) {
 	}
 }
 
-// A run that goes on is not a leftover, even without the lock of the machine.
+// A run that continues is not a leftover, even without the lock of the machine.
 func TestCleanLeavesARunningRunAlone(t *testing.T) {
 	t.Parallel()
 	b := newCleanMachine(t)

@@ -18,7 +18,7 @@ import (
 
 const compareLong = `Compare runs. Variants are matched by name, else by configuration; load points by
 label. For every figure the change is printed with its interval and a verdict:
-better, worse, no difference, or cannot tell, and how many repeats would tell.
+better, worse, no difference, or cannot tell with the number of repeats that would.
 CONFIG DELTA lists what else differs between the runs.
 
 A run is a run folder, the folder of one step, or a result.json.
@@ -110,10 +110,12 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	}
 
 	figures := o.figures
+	var named []string
+	for _, c := range conditions {
+		named = append(named, c.Figure)
+	}
 	if figures != nil {
-		for _, c := range conditions {
-			figures = append(figures, c.Figure)
-		}
+		figures = append(figures, named...)
 	}
 
 	matches, err := versus.ParseMatches(o.match)
@@ -122,7 +124,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	}
 
 	comparison, err := versus.Compare(sides, versus.CompareOptions{
-		Baseline: o.baseline, Figures: figures,
+		Baseline: o.baseline, Figures: figures, Parts: named,
 		Margin: float64(o.margin), Match: matches,
 	})
 	if err != nil {

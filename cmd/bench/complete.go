@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/internal/offer"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/scenarios/parse"
 )
@@ -64,7 +64,7 @@ func completeSets(cmd *cobra.Command) {
 	complete(cmd, "set", func(given []string, begun string) []string {
 		var source []byte
 		if len(given) > 0 && strings.HasSuffix(given[0], "ml") { // .yaml, .yml: no bundle
-			source, _ = os.ReadFile(given[0]) // what cannot be read names no variable
+			source, _ = userfile.Read(given[0], userfile.MaxText) // what cannot be read names no variable
 		}
 		return parse.OfferSets(source, begun)
 	})

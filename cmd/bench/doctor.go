@@ -12,15 +12,14 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const doctorLong = `Check that this machine is ready for an unattended run, on one page: engines,
-GPUs and their users, limits, disk, memory, CPU settings, clock, ports, leftovers
-of earlier runs. Each line is ok, note or problem, with what to do about it. With
-a scenario, also what that one needs: programs, models, datasets, GPUs, its
-checks, the programs of its hooks.
+const doctorLong = `Check that this machine is ready for an unattended run: engines, GPUs and their
+users, limits, disk, memory, CPU settings, clock, ports, leftovers of earlier runs.
+With a scenario, also its programs, models, datasets, GPUs, checks and hooks. Each
+line is ok, note or problem, with what to do about it.
 
-Nothing is started but the tools themselves, to ask for their versions, for at
-most five seconds each. vLLM and SGLang load for long before they print their
-version, which is read from their installation instead, unless --ask-engines.
+bench starts only the tools themselves, to ask for their versions, for at most five
+seconds each. vLLM and SGLang take longer than that to print a version, so bench
+reads it from their installation unless --ask-engines is given.
 
 The exit code is 0 if there is no problem and 3 if there is one.`
 

@@ -11,14 +11,14 @@ import (
 	"github.com/benchrig/bench/results/codes"
 )
 
-const explainLong = `Explain a code of a warning or a failure, as reports name them: what it means, why
-it matters for the figures, and what to do. Terms such as suspect or "server
-start" are explained, too. Without a code all codes are listed.`
+const explainLong = `Explain a warning or failure code of a report: what it means, why it matters for
+the figures, and what to do. It also explains terms such as suspect or "server
+start". Without a code it lists all codes.`
 
 func newExplainCommand(e env) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "explain [CODE...]", Short: "Explain a code of a warning or a failure", Long: explainLong,
+		Use: "explain [CODE...]", Short: "Explain a warning or failure code", Long: explainLong,
 		Example:   "  bench explain client-limit\n  bench explain suspect\n  bench explain",
 		ValidArgs: append(codes.TermNames(), codes.Names()...),
 		RunE:      func(_ *cobra.Command, given []string) error { return runExplain(e, given, asJSON) },

@@ -16,11 +16,12 @@ import (
 	"github.com/benchrig/bench/gpu/capture"
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/gpu/show"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
-const gpuLong = `List the GPUs of this machine: what reads them, one reading of each, and which
-processes hold their memory. It needs no GPU and changes nothing.
+const gpuLong = `List the GPUs of this machine: which sampler reads each, one reading, and which
+processes hold its memory.
 
 With --capture it writes a folder to attach to a bug report: the output of the
 vendors' tools, the files that were read, and what bench made of them. Serial
@@ -122,8 +123,8 @@ func captureGPUs(ctx context.Context, e env, options device.Options, folder stri
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	fmt.Fprintf(e.stdout, "%s: %d outputs of tools, %d files, %d readings\n", folder, len(captured.Commands),
-		len(captured.Files), len(captured.Readings))
+	fmt.Fprintf(e.stdout, "%s: output of %s, %s, %s\n", folder, text.Count(len(captured.Commands), "command"),
+		text.Count(len(captured.Files), "file"), text.Count(len(captured.Readings), "reading"))
 	writeList(e.stdout, "not there", captured.Missing)
 	writeList(e.stdout, "replaced", captured.Removed)
 	fmt.Fprintln(e.stdout, "Look through it before you send it.")

@@ -18,14 +18,13 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const historyLong = `Follow figures over runs: the same variant and load point of one scenario, measured
-again as engine versions and days go by. Runs are taken in order of time. Where
-recorded settings change (engine version, arguments, driver, ...), what is before
-and after is compared; among eight runs or more with the same settings, a change of
-level that nothing recorded explains is looked for.
+const historyLong = `Follow figures over time: the same variant and load point of one scenario, measured
+again for new engine versions and on other days. Where a recorded setting changes
+(engine version, arguments, driver, ...), bench compares the runs before and after.
+Among eight or more runs with the same settings it also looks for a change of level
+that nothing recorded explains.
 
-A FOLDER is a run folder or a folder of runs; all runs up to two folders below it
-are taken.`
+FOLDER is a run folder or a folder with runs, at most two levels down.`
 
 type historyOptions struct {
 	figures, variants, points []string
@@ -36,7 +35,7 @@ type historyOptions struct {
 func newHistoryCommand(e env) *cobra.Command {
 	var o historyOptions
 	cmd := &cobra.Command{
-		Use: "history FOLDER...", Short: "Follow figures over versions and days, and find where they changed",
+		Use: "history FOLDER...", Short: "Follow figures over engine versions and days",
 		Long: historyLong,
 		Example: "  bench history results/nightly\n" +
 			"  bench history results/nightly --figures output_throughput,p99_ttft_s --variants tp8\n" +

@@ -6,15 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"sync"
-	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/scenarios"
 )
 
 // webhook FILE starts a server that answers every POST with 204 and writes its
@@ -42,15 +36,4 @@ func webhook(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv("WEBHOOK", server.URL)
-}
-
-// Scenarios name samplers without importing package gpu.
-func TestScenariosKnowAllSamplers(t *testing.T) {
-	want := append(gpu.SamplerNames(), "auto")
-	got := scenarios.Samplers()
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
-		t.Errorf("scenarios.Samplers (-package gpu +scenarios):\n%s", diff)
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,20 +13,18 @@ import (
 	"github.com/benchrig/bench/internal/importer/save"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/page"
-	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
 
-const importLong = `Read results that other programs wrote or printed, and make a results folder that
-report, compare and reproduce accept: vLLM's --save-result files (old and new,
-with and without --save-detailed, --append-result), SGLang's, result blocks and
-Markdown tables in logs and READMEs, llama-bench as json, jsonl, md, csv or sql,
-and bench's own result.json and summary.csv.
+const importLong = `Make a results folder from the results of other programs, for report, compare and
+reproduce: JSON files of vLLM and SGLang, result blocks and Markdown tables in logs
+and READMEs, llama-bench as json, jsonl, md, csv or sql, exports of AIPerf, GuideLLM
+and others, and bench's own result.json and summary.csv.
 
-The format of a file is found from its content. Variants are named by --variant
-or --variant-pattern, else by labels, headings, table columns and models. Several
-results of one variant and load are repeats. What a file does not contain stays
-unknown unless --set gives it. Text that was not understood is listed by line.`
+The format is recognised from the content. Variants are named by --variant or
+--variant-pattern, else by labels, headings, table columns and models. Several
+results of one variant and load are repeats. Facts that the files do not contain are
+unknown unless --set gives them. Lines that were not understood are listed.`
 
 type importOptions struct {
 	output, name, variant, pattern, format string
@@ -87,7 +83,7 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 
 	var sources []importer.Source
 	for _, path := range paths {
-		source, err := readSource(stdin, path)
+		source, err := save.ReadSource(stdin, path)
 		if err != nil {
 			return err
 		}
@@ -122,54 +118,6 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 			run.Manifest.Method)
 	}
 
-	printImported(e, read)
+	save.Describe(e.stdout, e.Stderr, read)
 	return nil
-}
-
-func readSource(stdin io.Reader, path string) (importer.Source, error) {
-	if path == "-" {
-		data, err := io.ReadAll(stdin)
-		return importer.Source{Name: "stdin", Data: data}, err
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return importer.Source{}, fmt.Errorf("import: %w", err)
-	}
-	return importer.Source{Name: filepath.Base(path), Data: data}, nil
-}
-
-// printImported says what was kept as text, and what is doubtful.
-func printImported(e env, read *importer.Imported) {
-	for _, s := range read.Steps {
-		for _, w := range s.Result.Warnings {
-			if w.Code != results.WarnImported && w.Code != results.WarnFailures {
-				fmt.Fprintf(e.Stderr, "warning: %s: %s: %s\n", s.Result.Step.ID, w.Code, text.Clean(w.Message))
-			}
-		}
-	}
-
-	const most = 20
-	for _, f := range read.Files {
-		unread := 0
-		for _, l := range f.Lines {
-			if l.Kind != results.LineNotFigures {
-				continue
-			}
-			if unread++; unread <= most {
-				fmt.Fprintf(e.Stderr, "not understood: %s:%d: %s\n", f.Name, l.Line, text.Clean(l.Text))
-			}
-		}
-		if unread > most {
-			fmt.Fprintf(e.Stderr, "not understood: %s: %s more, in manifest.json\n", f.Name,
-				text.Count(unread-most, "line"))
-		}
-		fmt.Fprintf(e.stdout, "%s: %s, %s", f.Name, f.Format, text.Count(f.Results, "result"))
-		if n := len(f.Lines); n > 0 {
-			fmt.Fprintf(e.stdout, "; %s kept as text", text.Count(n, "line"))
-		}
-		if f.Omitted > 0 {
-			fmt.Fprintf(e.stdout, "; %s more only in the copy of the file", text.Count(f.Omitted, "line"))
-		}
-		fmt.Fprintln(e.stdout)
-	}
 }

@@ -11,10 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/harness/direct"
+	"github.com/benchrig/bench/harness/progress"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -82,18 +84,18 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 		return err
 	}
 
-	show := newLoadProgress(e, f.NoProgress)
-	job.Options.Progress = show.update
+	show := progress.OfLoad(e.Stderr, e.screen.Rewriting, f.NoProgress)
+	job.Options.Progress = show.Update
 	records := step.DriveOneShot(ctx, job, result)
-	show.end()
+	show.End()
 	if result.Figures == nil {
 		return result.Failure
 	}
-	if err := printLoad(e, f, result); err != nil {
+	if err := direct.Show(e.stdout, f, result, table.Options{Width: e.width, Color: e.width > 0}); err != nil {
 		return err
 	}
 
-	printAgents(e, result)
+	direct.ShowAgents(e.Stderr, result)
 	path, err := direct.Save(f, result, records)
 	if err != nil {
 		return err

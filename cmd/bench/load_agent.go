@@ -45,7 +45,7 @@ func newLoadAgentCommand(e env) *cobra.Command {
 				return err
 			}
 			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()},
-				session.NewClient(e.Stderr).Run)
+				session.NewClient(e.Stderr).Run, session.WatchHost(e.Process, host))
 		},
 	}
 

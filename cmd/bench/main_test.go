@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/schematest"
+	"github.com/benchrig/bench/results/jsonschema"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of scripts")
@@ -42,18 +45,21 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PORT", strconv.Itoa(freePort(t)))
+			e.Setenv("PORT2", strconv.Itoa(freePort(t)))
 			e.Setenv("REPO", root)
 			e.Setenv("BENCH_STATE_DIR", filepath.Join(e.WorkDir, ".state")) // scripts run side by side
 			e.Setenv("LLAMA", os.Getenv("BENCH_LLAMA_SERVER"))
-			e.Setenv("LLAMA_BENCH", llamaBench())
+			e.Setenv("LLAMA_BENCH", besideLlama("llama-bench"))
+			e.Setenv("LLAMA_BATCHED_BENCH", besideLlama("llama-batched-bench"))
+			e.Defer(func() { resultsFitSchema(t, e.WorkDir) })
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
 			case "llama":
 				return os.Getenv("BENCH_LLAMA_SERVER") != "", nil
-			case "llama-bench":
-				_, err := os.Stat(llamaBench())
+			case "llama-bench", "llama-batched-bench":
+				_, err := os.Stat(besideLlama(cond))
 				return err == nil, nil
 			}
 			return false, nil
@@ -67,9 +73,31 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// llamaBench is the program beside the llama-server that is tested with.
-func llamaBench() string {
-	return filepath.Join(filepath.Dir(os.Getenv("BENCH_LLAMA_SERVER")), "llama-bench")
+// resultsFitSchema holds every result that a script made against the schema that
+// bench prints.
+func resultsFitSchema(t *testing.T, folder string) {
+	schema, err := jsonschema.Named("result")
+	if err != nil {
+		t.Error(err)
+	}
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "result.json" || !entry.Type().IsRegular() {
+			return nil //nolint:nilerr // a script spoiled the folder
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && json.Valid(text) {
+			err = schematest.Check(schema, text)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		return nil
+	})
+}
+
+// besideLlama is a program beside the llama-server that is tested with.
+func besideLlama(name string) string {
+	return filepath.Join(filepath.Dir(os.Getenv("BENCH_LLAMA_SERVER")), name)
 }
 
 func freePort(t *testing.T) int {

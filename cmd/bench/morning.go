@@ -11,20 +11,20 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const morningLong = `Print what the last night brought: which runs ended and how, what won by how
-much, what failed and why, what to do now, and how the queue stands.
+const morningLong = `Summarize the runs of last night: how each ended, which variant won and by how
+much, what failed and why, what to do next, and the state of the queue.
 
-A DIR is a run folder, or a folder of runs of which those are taken that were
-written to within --since; without one it is results/.`
+DIR is a run folder, or a folder with runs (default: results). Of a folder with
+runs, those that changed within --since are shown.`
 
 func newMorningCommand(e env) *cobra.Command {
 	since := 16 * time.Hour
 	cmd := &cobra.Command{
-		Use: "morning [DIR...]", Short: "Print what the runs of the last night brought", Long: morningLong,
+		Use: "morning [DIR...]", Short: "Summarize the runs of last night", Long: morningLong,
 		Example: "  bench morning\n  bench morning /data/results --since 60h", ValidArgsFunction: runFolders,
 		RunE: func(_ *cobra.Command, dirs []string) error { return printMorning(e, dirs, time.Now().Add(-since)) },
 	}
-	cmd.Flags().DurationVar(&since, "since", since, "how far back")
+	cmd.Flags().DurationVar(&since, "since", since, "show runs that changed within this time")
 	return cmd
 }
 

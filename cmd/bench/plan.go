@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,12 +18,11 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const planLong = `Show what a run of a scenario would do: for each variant the exact command line,
-the environment that differs, GPUs, load points and repeats; an estimate of the
-time; every hook, check and notification; and what will limit the trust in the
-figures. --full lists every step in the order of the run.
+const planLong = `Show what a run would do: for each variant the exact command line, environment,
+GPUs, load points and repeats; every hook, check and notification; an estimate of
+the time; and what will make the figures less reliable.
 
-Nothing is touched: no server is started, no request is sent, no file is written.`
+It starts no server, sends no request and writes no file.`
 
 type planOptions struct {
 	scenarioOptions
@@ -106,38 +104,13 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		printBusy(ctx, e, sc, p, machine)
 	}
 	if sc.On == scenarios.OnSlurm {
-		if err := printJobs(e, sc, p); err != nil {
+		if err := cluster.ShowJobs(e.stdout, sc, p, e.Self); err != nil {
 			return usageError(err)
 		}
 	}
 
 	if o.explain {
 		show.Explain(e.stdout, sc)
-	}
-
-	return nil
-}
-
-// printJobs shows the groups and the script that would be submitted.
-func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
-	groups := cluster.Groups(sc, plan)
-	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", text.Count(len(groups), "job"))
-	for _, group := range groups {
-		on := ""
-		if group.Nodes > 1 {
-			on = fmt.Sprintf(" on %d nodes", group.Nodes)
-		}
-		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "),
-			text.Count(len(group.Steps), "step"), on)
-	}
-
-	fmt.Fprint(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
-	for _, array := range cluster.Arrays(groups, len(groups)) {
-		script, err := cluster.Script(sc, e.Self, array)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(e.stdout, "\n%s", text.Indent(strings.Split(strings.TrimSpace(script), "\n")))
 	}
 
 	return nil

@@ -16,7 +16,7 @@ func addPriceFlag(cmd *cobra.Command, prices *[]string) {
 			"replica); VARIANT.gpu-hour=2.5 for one variant")
 }
 
-// applyPrices computes the costs of a run anew.
+// applyPrices computes the costs of a run again.
 func applyPrices(texts []string, run *results.Run) error {
 	prices, err := versus.ParsePrices(texts)
 	if err == nil {

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -17,17 +17,18 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const queueLong = `Run several scenarios one after the other, such as over a night. The queue
-belongs to this machine and outlives bench: a run that was killed or stopped goes
-on when 'bench queue run' is called again.`
+const queueLong = `Run several scenarios one after the other, for example overnight. The queue is
+kept on this machine: 'bench queue run' resumes a run that was killed or stopped.`
 
-const queueRunLong = `Run what is queued, the oldest first, until nothing is left; what is added
-meanwhile is run too. Each is run as by 'bench run --wait-for-box', with the
-variables of this environment. One that fails does not keep the others from
-running. A server that cannot be stopped or a full disk does: nothing could be
-measured after it.
+const queueRunLong = `Run the queued scenarios, the oldest first, until none is left, including those
+that are added meanwhile. Each runs like 'bench run --wait-for-box', with the
+environment of this command.
 
-The exit code is 0 if each had exit code 0, and 3 otherwise.`
+If a scenario fails, the next one runs. If a server cannot be stopped, the disk is
+full or the machine cannot be locked, the queue stops: nothing could be measured
+after that.
+
+The exit code is 0 if each scenario had exit code 0, and 3 otherwise.`
 
 func newQueueCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
@@ -43,7 +44,7 @@ func newQueueCommand(e env) *cobra.Command {
 func newQueueAddCommand(e env) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use: "add SCENARIO...", Short: "Check scenarios and put them at the end of the queue",
+		Use: "add SCENARIO...", Short: "Check scenarios and add them to the queue",
 		Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: scenarioFiles,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			for _, path := range given {
@@ -59,30 +60,15 @@ func newQueueAddCommand(e env) *cobra.Command {
 	return cmd
 }
 
-// addToQueue checks a scenario as run does before it starts anything, and queues it.
+// addToQueue checks a scenario and queues it.
 func addToQueue(ctx context.Context, e env, o runOptions, path string) error {
 	o.withoutSecrets = true // they are those of the environment in which the queue is run
 	sc, err := o.load(e, path)
 	if err != nil {
 		return err
 	}
-	if err := session.RefuseToQueue(sc); err != nil {
-		return err
-	}
-	s, err := session.New(ctx, e.Process, sc, e.MachineOf)
+	estimateS, err := session.CheckForQueue(ctx, e.Process, sc, o.allowMissing)
 	if err != nil {
-		return err
-	}
-	if err := s.RefuseMissing(); err != nil && !o.allowMissing {
-		return err
-	}
-
-	entry, err := queue.NewEntry(sc, time.Now())
-	if err != nil {
-		return err
-	}
-	entry.EstimateS, entry.AllowMissing = s.Plan.EstimateS, o.allowMissing
-	if entry.Out, err = filepath.Abs(o.out); err != nil {
 		return err
 	}
 
@@ -90,11 +76,11 @@ func addToQueue(ctx context.Context, e env, o runOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	if entry, err = q.Add(entry); err != nil {
+	entry, err := q.Queue(sc, queue.Asked{Out: o.out, AllowMissing: o.allowMissing, EstimateS: estimateS}, time.Now())
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%d: %s, about %s by the plan\n", entry.ID, path,
-		time.Duration(entry.EstimateS*float64(time.Second)).Round(time.Second))
+	fmt.Fprintf(e.stdout, "%d: %s, about %s by the plan\n", entry.ID, path, entry.Estimate())
 	return nil
 }
 
@@ -109,7 +95,7 @@ func openQueue(e env) (*queue.Queue, error) {
 func newQueueListCommand(e env) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the queue, and what is next", Args: args(cobra.NoArgs),
+		Use: "list", Short: "List the queue", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error { return printQueue(e, time.Time{}, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -137,7 +123,7 @@ func printQueue(e env, since time.Time, asJSON bool) error {
 func newQueueRemoveCommand(e env) *cobra.Command {
 	ended := false
 	cmd := &cobra.Command{
-		Use: "remove ID...", Short: "Take entries out of the queue; results stay",
+		Use: "remove ID...", Short: "Remove scenarios from the queue; results stay",
 		Example: "  bench queue remove 3\n  bench queue remove --ended",
 		RunE: func(_ *cobra.Command, given []string) error {
 			if ended == (len(given) > 0) {
@@ -168,7 +154,7 @@ func newQueueRemoveCommand(e env) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&ended, "ended", false, "remove all that are done or failed")
+	cmd.Flags().BoolVar(&ended, "ended", false, "remove all scenarios that are done or failed")
 	return cmd
 }
 
@@ -176,7 +162,7 @@ func newQueueRunCommand(e env) *cobra.Command {
 	var plain plainFlags
 	until := ""
 	cmd := &cobra.Command{
-		Use: "run", Short: "Run what is queued", Long: queueRunLong, Args: args(cobra.NoArgs),
+		Use: "run", Short: "Run the queued scenarios", Long: queueRunLong, Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runQueue(cmd.Context(), plain.of(e), until) },
 	}
 	plain.addFlags(cmd.Flags())
@@ -202,7 +188,8 @@ func runQueue(ctx context.Context, e env, until string) error {
 		e := e
 		e.screen.Begun = began
 		if entry.Dir != "" {
-			return queueOutcome(e, runResume(ctx, e, resumeOptions{lockWait: lockWait{true}}, entry.Dir))
+			o := resumeOptions{lockWait: lockWait{true}, until: cmp.Or(entry.End(r.Until), noEnd)}
+			return queueOutcome(e, runResume(ctx, e, o, entry.Dir))
 		}
 		o := runOptions{lockWait: lockWait{true}, out: entry.Out, allowMissing: entry.AllowMissing}
 		o.set = entry.Overrides(r.Until)
@@ -224,6 +211,9 @@ func runQueue(ctx context.Context, e env, until string) error {
 
 // queueOutcome says what the error of run or resume means to the queue.
 func queueOutcome(e env, err error) queue.Outcome {
+	if machine, broken := errors.AsType[*session.MachineError](err); broken {
+		return queue.Outcome{Code: exitError, Err: err, Machine: machine}
+	}
 	code := finish(e, err)
 	return queue.Outcome{
 		Code: code, Err: err, Stopped: code == exitInterrupted, Ended: code == exitOK || code == exitStepsFailed,

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/offer"
 	"github.com/benchrig/bench/internal/secrets"
-	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/export"
@@ -24,9 +21,8 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const reportLong = `Print the report of a results folder, whether the run has finished or not. The
-report is made from the files alone: the same folder gives the same report on any
-machine, years later.`
+const reportLong = `Print the report of a run, finished or not. It is made from the files of the
+results folder alone, so the same folder gives the same report on any machine.`
 
 type reportOptions struct {
 	step   string
@@ -161,21 +157,8 @@ func writePage(o reportOptions, run *results.Run) error {
 	if err := drawPage(&out, o, run); err != nil {
 		return err
 	}
-	return writeNamed(o.html, []byte(secrets.Known().Text(out.String())))
-}
-
-// writeNamed writes a file that the user named. It may lie in a run folder of
-// somebody else, where a link could lead to another file of the user; what the
-// user's own shell gives as a file lies below /dev.
-func writeNamed(path string, data []byte) error {
-	if strings.HasPrefix(path, "/dev/") {
-		return os.WriteFile(path, data, 0o666)
-	}
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return usage.Errorf("write %s: it is there already and is not a plain file; remove it, or name another", path)
-	}
-	return inside.Replace(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error {
-		_, err := w.Write(data)
+	return userfile.Write(o.html, func(w io.Writer) error {
+		_, err := io.WriteString(w, secrets.Known().Text(out.String()))
 		return err
 	})
 }

@@ -20,23 +20,21 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const reproduceLong = `Repeat a run from elsewhere on this machine and decide for each figure whether it
-holds: agrees, differs, cannot tell, not comparable, with its interval.
+const reproduceLong = `Repeat a run on this machine and decide for each figure, with its interval, whether
+it holds: agrees, differs, cannot tell, or not comparable.
 
-FILE is a bundle, a run folder, a step's result.json, or a scenario together with
---against, the run whose figures are expected.
+FILE is a bundle, a run folder, a step's result.json, or a scenario with --against,
+the run to compare with.
 
-First this machine is compared with the original one: GPUs, driver, kernel, CPU,
-bench, engines, models, prompts, disk, and what cannot be the same. Then the same
-steps are run with the same prompts into a new results folder, which also gets
-agreement.md and agreement.json.
+bench first compares this machine with the original one: GPUs, driver, kernel, CPU,
+bench, engines, models, prompts, disk. Then it runs the same steps with the same
+prompts into a new results folder, and writes agreement.md and agreement.json there.
 
---check-only stops after the comparison of machines. --run DIR compares a run
-that exists already, and runs nothing.
+--check-only stops after the comparison of machines. --run DIR compares an existing
+run and runs nothing.
 
-Exit codes: 0 nothing differs (which is not agreement where it cannot be told),
-2 the run cannot be repeated here and nothing was started, 3 steps failed, 4 a
-figure differs.`
+Exit codes: 0 no figure differs (some may be undecided), 2 the run cannot be repeated
+here and nothing was started, 3 steps failed, 4 a figure differs.`
 
 type reproduceOptions struct {
 	reproduce.Options
@@ -67,7 +65,7 @@ func newReproduceCommand(e env) *cobra.Command {
 	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only the steps with these ids")
 	f.IntVar(&o.Repeats, "repeats", 0, "`number` of repeats of each step, in place of the scenario's")
 	f.StringVar(&o.Out, "out", store.DefaultDir, "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
-	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` whose figures are expected")
+	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` to compare with")
 	f.StringVar(&o.Dir, "dir", "", "`folder` for relative paths in the scenario (default: the original one if it "+
 		"exists here, else the current one)")
 	f.StringVar(&o.run, "run", "", "compare this `run` and run nothing")
@@ -79,7 +77,7 @@ func newReproduceCommand(e env) *cobra.Command {
 	completeValues(cmd, "format", "table", "markdown", "json")
 	completeSets(cmd)
 	complete(cmd, "steps", offer.Steps)
-	f.BoolVar(&o.checkOnly, "check-only", false, "only compare this machine with the original one")
+	f.BoolVar(&o.checkOnly, "check-only", false, "compare this machine with the original one and stop")
 	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps fail")
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false,
 		"exit code 4 also if a figure is undecided or cannot be compared")
@@ -129,7 +127,11 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 		if err != nil {
 			return err
 		}
-		return o.printResult(e, from, here, nil)
+		r, err := o.reproduction(from, here)
+		if err != nil {
+			return err
+		}
+		return o.printResult(e, r, nil)
 	}
 
 	sc, err := from.Scenario(e.Process, o.Options)
@@ -200,7 +202,11 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 	}
 
 	fmt.Fprintf(e.Stderr, "results: %s\n", folder.Dir())
-	return errors.Join(o.keep(folder, again.From, here), o.printResult(e, again.From, here, &outcome))
+	r, err := o.reproduction(again.From, here)
+	if err != nil {
+		return err
+	}
+	return errors.Join(reproduce.Keep(folder, r), o.printResult(e, r, &outcome))
 }
 
 func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*versus.Reproduction, error) {
@@ -210,30 +216,10 @@ func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run
 	})
 }
 
-// keep writes the agreement into the run folder.
-func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, here *results.Run) error {
-	r, err := o.reproduction(from, here)
-	if err != nil {
-		return err
-	}
-	var page, data strings.Builder
-	return errors.Join(differences.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}),
-		differences.ReproductionJSON(&data, r),
-		folder.WriteFile("agreement.md", []byte(page.String())), folder.WriteFile("agreement.json",
-			[]byte(data.String())))
-}
-
-// tell prints what came of it and gives the exit code. outcome is nil where
+// printResult prints how the figures agree and gives the exit code. outcome is nil where
 // nothing was run.
-func (o reproduceOptions) printResult(
-	e env, from *reproduce.Origin, here *results.Run, outcome *session.Outcome,
-) error {
-	r, err := o.reproduction(from, here)
-	if err != nil {
-		return err
-	}
-
-	err = differences.WriteReproduction(e.stdout, r, table.Format(o.format),
+func (o reproduceOptions) printResult(e env, r *versus.Reproduction, outcome *session.Outcome) error {
+	err := differences.WriteReproduction(e.stdout, r, table.Format(o.format),
 		table.Options{Width: e.width, Color: e.width > 0})
 	if err != nil {
 		return err

@@ -4,34 +4,37 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
-const resumeLong = `Continue a run that ended before its plan did: by Ctrl-C, SIGKILL, a reboot, a
-deadline, a full disk. Servers that the run left are removed first. Steps with a
-verdict are kept; the others are run in the order of the plan, with the same
-prompts.
+const resumeLong = `Continue a run that ended early: after Ctrl-C, SIGKILL, a reboot, a deadline, a
+full disk. bench first stops servers that the run left. It keeps steps with a
+verdict and runs the others in the planned order with the same prompts.
 
 bench checks that it is the same experiment: scenario, command lines, programs,
 model files, GPUs, drivers, kernel, bench, and each engine's version once it
-runs. Differences are printed, and the run continues only with --allow-changed;
-every later step then lists them.
+runs. It prints differences, and continues only with --allow-changed; every later
+step then lists them.
 
-The folder holds no secrets. Those that the scenario takes from the environment
-are read again; for one that contains secrets in clear text, give --scenario.`
+The results folder contains no secrets. bench reads those that the scenario takes
+from the environment again; if the scenario contains secrets in clear text, give
+it with --scenario.`
 
 type resumeOptions struct {
 	lockWait
 	plainFlags
 	scenarioOptions
-	scenario                  string
+	scenario, until           string
 	allowChanged, retryFailed bool
 	asJSON, detach            bool
 }
@@ -59,6 +62,8 @@ func newResumeCommand(e env) *cobra.Command {
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "of a run on a cluster: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false,
 		"continue although the machine or an engine differs from the start of the run")
+	cmd.Flags().StringVar(&o.until, "until", "", "end at `TIME` (07:30, \"2026-11-29 07:30\") instead of the "+
+		"scenario's until; none: do not end by the clock")
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "also repeat failed steps")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
 	return cmd
@@ -82,8 +87,11 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := o.setEnd(e, sc); err != nil {
+		return err
+	}
 	if len(stored.Run.Manifest.Groups) > 0 {
-		return resumeOnCluster(ctx, e, o, stored, folder, sc)
+		return o.onCluster(ctx, e, stored, folder.Dir(), sc)
 	}
 	if stored.Run.Manifest.Reproduces != nil {
 		sc.ForgetDatasets()
@@ -109,6 +117,29 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
 
 	return o.goOn(ctx, e, s, folder)
+}
+
+// noEnd is a run that does not end by the clock.
+const noEnd = "none"
+
+// setEnd gives the scenario the end that --until asks for. The end of a certain day that is
+// over would let nothing run: it counts no more.
+func (o resumeOptions) setEnd(e env, sc *scenarios.Scenario) error {
+	switch {
+	case o.until == noEnd:
+		sc.EndBy = scenarios.Moment{}
+	case o.until != "":
+		by, err := scenarios.ParseMoment(o.until)
+		if err != nil {
+			return usageError(fmt.Errorf("--until: %w", err))
+		}
+		sc.EndBy = by
+	case !sc.EndBy.IsZero() && !sc.EndBy.From(time.Now()).After(time.Now()):
+		fmt.Fprintf(e.Stderr, "note: the scenario's until, %s, is over and counts no more; --until gives another\n",
+			sc.EndBy)
+		sc.EndBy = scenarios.Moment{}
+	}
+	return nil
 }
 
 // goOn resumes the run of a folder that is locked.
@@ -168,5 +199,29 @@ func nothingToDo(e env, folder *store.Folder, run *results.Run) error {
 		return err
 	}
 	kept := session.Outcome{Outcome: harness.NewResume(run, false).Kept()}
-	return exitOf(kept.FailuresAsResults(run.Manifest.Tune != nil))
+	return exitOf(kept.FailuresAsResults(run.Manifest.FailuresAreResults()))
+}
+
+// onCluster submits what is left of a run.
+func (o resumeOptions) onCluster(ctx context.Context, e env, stored *session.Stored, dir string,
+	sc *scenarios.Scenario,
+) error {
+	c, err := cluster.Open(e.Process, dir, stored.Run.Manifest, sc)
+	if err != nil {
+		return err
+	}
+
+	run, jobs, err := c.SubmitLeft(ctx, o.retryFailed)
+	switch {
+	case err != nil:
+		return err
+	case jobs == 0:
+		return nothingToDo(e, c.Folder, run)
+	case o.detach:
+		fmt.Fprintf(e.Stderr, "%s queued or running; to follow: bench watch %s\n", text.Count(jobs, "job"),
+			c.Folder.Dir())
+		return nil
+	}
+
+	return followCluster(ctx, e, c)
 }

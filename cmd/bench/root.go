@@ -6,20 +6,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const rootLong = `bench measures LLM inference servers. A scenario file names the servers to
-compare and the load to send. bench starts each server, waits until it answers
-with a token, measures it, stops it, proves that it is gone, and starts the next.
+const rootLong = `bench compares LLM inference servers and tells whether the difference is real. A
+scenario file names the servers and the load. bench starts each server, waits
+until it streams a token, measures it, stops it, checks that it is gone, and
+starts the next. Results and reports go to a folder.
 
-Everything is written to a results folder. The report is made from that folder
-alone, then or years later.
-
-Begin with 'bench init', 'bench validate' and 'bench plan'. Exit codes are
-listed by 'bench help exit-codes', warning and failure codes by 'bench explain'.`
+To measure a server that is already running, use 'bench load'.
+'bench explain' explains warnings and failures, 'bench help exit-codes' exit codes.`
 
 const exitCodes = `bench ends with one of these exit codes:
 
-  0    done
-  1    failed: an input or output error, a missing folder, an internal error
+  0    success
+  1    bench failed: an input or output error, a missing folder, an internal error
   2    the command line or the scenario is wrong; nothing was started
   3    the run ended, but steps failed or were not run; doctor and clean
        --dry-run: something was found
@@ -30,7 +28,8 @@ const exitCodes = `bench ends with one of these exit codes:
 func newRootCommand(e env) *cobra.Command {
 	root := &cobra.Command{
 		Use: "bench", Short: "Benchmark LLM inference servers by scenario", Long: rootLong,
-		Example:      "  bench init llamacpp > my.yaml\n  bench plan my.yaml\n  bench run my.yaml",
+		Example: "  bench init llamacpp > my.yaml\n  bench validate my.yaml\n  bench run my.yaml\n" +
+			"  bench report results",
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 	}
 
@@ -40,43 +39,29 @@ func newRootCommand(e env) *cobra.Command {
 		return usageError(fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath()))
 	})
 
-	root.AddCommand(
-		newRunCommand(e),
-		newResumeCommand(e),
-		newQueueCommand(e),
-		newWatchCommand(e),
-		newCancelCommand(e),
-		newJobCommand(e),
-		newSweepCommand(e),
-		newLoadCommand(e),
-		newLoadAgentCommand(e),
-		newSuiteCommand(e),
-		newDatasetCommand(e),
-		newPlanCommand(e),
-		newValidateCommand(e),
-		newReportCommand(e),
-		newMorningCommand(e),
-		newCompareCommand(e),
-		newHistoryCommand(e),
-		newImportCommand(e),
-		newBundleCommand(e),
-		newReproduceCommand(e),
-		newInitCommand(e),
-		newSchemaCommand(e),
-		newSimulateCommand(e),
-		newSimulateLlamaBenchCommand(e),
-		newTinyModelCommand(e),
-		newCalibrateCommand(e),
-		newGPUCommand(e),
-		newDoctorCommand(e),
-		newCleanCommand(e),
-		newExplainCommand(e),
-		newManCommand(),
-		newVersionCommand(e),
-		&cobra.Command{Use: "exit-codes", Short: "The exit codes of all commands", Long: exitCodes},
-	)
+	addGroup(root, "Prepare a run:", newInitCommand(e), newValidateCommand(e), newPlanCommand(e), newDoctorCommand(e),
+		newGPUCommand(e), newCalibrateCommand(e), newDatasetCommand(e), newRecordCommand(e))
+	addGroup(root, "Run a scenario:", newRunCommand(e), newResumeCommand(e), newQueueCommand(e), newWatchCommand(e),
+		newCancelCommand(e), newCleanCommand(e), newBlameCommand(e), newBisectCommand(e))
+	addGroup(root, "Measure a running server:", newLoadCommand(e), newSuiteCommand(e))
+	addGroup(root, "Read results:", newReportCommand(e), newMorningCommand(e), newExplainCommand(e),
+		newCompareCommand(e), newHistoryCommand(e))
+	addGroup(root, "Exchange results:", newImportCommand(e), newExportCommand(e), newBundleCommand(e),
+		newReproduceCommand(e))
+	root.AddCommand(newSchemaCommand(e), newSimulateCommand(e), newTinyModelCommand(e), newLoadAgentCommand(e),
+		newVersionCommand(e), newJobCommand(e), newSweepCommand(e), newSimulateProgramCommand(e), newManCommand(),
+		&cobra.Command{Use: "exit-codes", Short: "The exit codes of all commands", Long: exitCodes})
 
 	return root
+}
+
+// addGroup adds commands that the help of root lists below a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // args wraps a check of positional arguments so that its error counts as one

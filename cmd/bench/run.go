@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/results"
@@ -17,15 +18,15 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const runLong = `Run a scenario: start each server, wait until it has answered with a token,
-send the load, stop the server, prove that it is gone, start the next.
+const runLong = `Run a scenario: start each server, wait until it streams a token, send the load,
+stop the server, check that it is gone, and start the next.
 
-On a terminal the run is shown live; press ? for the keys. Elsewhere, or with
---plain, progress is written to stderr, a line for each event. The report goes to
-stdout; 'bench report' prints the same one later.
+A terminal shows the run live; press ? for the keys. Otherwise, or with --plain,
+progress goes to stderr, one line for each event. The report goes to stdout at the
+end; 'bench report' prints it again.
 
 Press Ctrl-C once to stop cleanly and keep what was measured, twice to kill the
-servers immediately. A closed terminal does not stop the run.`
+servers immediately. Closing the terminal does not stop the run.`
 
 type runOptions struct {
 	scenarioOptions
@@ -76,13 +77,17 @@ func newRunCommand(e env) *cobra.Command {
 		},
 	}
 
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.scenarioOptions.addFlags(cmd)
 	o.lockWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
 	o.addOutFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
-	return cmd
 }
 
 // addOutFlags are those that a queued run has too.
@@ -97,7 +102,11 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 		return err
 	}
 	if sc.On == scenarios.OnSlurm {
-		return runOnCluster(ctx, e, o, sc)
+		c, err := cluster.Submit(ctx, e.Process, sc, o.out)
+		if err != nil || o.detach {
+			return err
+		}
+		return followCluster(ctx, e, c)
 	}
 
 	s, err := openSession(ctx, e, sc)
@@ -171,7 +180,7 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 		fmt.Fprintf(e.Stderr, "bench: to continue: bench resume %s\n", folder.Dir())
 	}
 
-	return exitOf(outcome.FailuresAsResults(s.Scenario.Tune.Figure != ""))
+	return exitOf(outcome.FailuresAsResults(s.Scenario.FailuresAreResults()))
 }
 
 // unwritten gives an error of the record keeping its exit code: of a run whose

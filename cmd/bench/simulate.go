@@ -9,14 +9,15 @@ import (
 
 	"github.com/benchrig/bench/launchers/simserver"
 	"github.com/benchrig/bench/launchers/simserver/simengine"
+	"github.com/benchrig/bench/launchers/simserver/simflags"
 )
 
-const simulateLong = `Serve HTTP as an inference server does: continuous batching, prefill and decode
-costs, KV blocks, prefix cache, speculative decoding, faults on demand.
+const simulateLong = `Serve HTTP like an inference server, to try scenarios and to test: continuous
+batching, prefill and decode times, KV blocks, prefix cache, speculative decoding,
+faults on demand.
 
-This is a simulation. No model is loaded, and its figures say nothing about any
-engine; it serves to try scenarios and to test. Engine flags have vLLM's names;
-flags of the simulator itself begin with sim-.`
+It loads no model, and its figures say nothing about any engine. Engine flags have
+vLLM's names; flags of the simulator itself begin with sim-.`
 
 func newSimulateCommand(e env) *cobra.Command {
 	var cfg simengine.Config
@@ -27,12 +28,13 @@ func newSimulateCommand(e env) *cobra.Command {
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSimulate(cmd.Context(), e, cfg) },
 	}
-	simserver.Flags(cmd.Flags(), &cfg)
+	simflags.Register(cmd.Flags(), &cfg)
 	return cmd
 }
 
 func runSimulate(ctx context.Context, e env, cfg simengine.Config) error {
 	cfg.Exit = e.exit
+	cfg.CacheRoot, _ = e.Lookup("VLLM_CACHE_ROOT")
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
 	defer stop()
 	if cfg.IgnoresTerm() {

@@ -12,19 +12,19 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/benchrig/bench/harness/progress"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/harness/suite/rounds"
 	"github.com/benchrig/bench/scenarios"
 )
 
 const suiteLong = `Run a fixed set of rounds against a server that is already running. Each round
-sends a number of requests at once. bench asks the server for its model and its
-longest context, prints the result block of each round and a table at the end,
-and fills a folder: engine_params.txt, mem_usage.txt if the server's GPUs are in
-this machine, and one MODEL_IN-OUT_N.json for each round.
+sends a number of requests at once. bench prints the result block of each round and
+a table at the end, and writes a folder: engine_params.txt, mem_usage.txt if the
+server's GPUs are in this machine, and MODEL_IN-OUT_N.json for each round.
 
-A failed round is a row with the reason; the others are run. Files of earlier
-runs with the same names are replaced. The server is neither started nor stopped.`
+A failed round becomes a row with the reason, and the others run. Existing files
+with the same names are replaced. The server is neither started nor stopped.`
 
 // suiteOptions are the flags of both suites.
 type suiteOptions struct {
@@ -139,8 +139,8 @@ func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error
 		BaseURL: o.baseURL, Model: o.model, Tokenizer: o.tokenizer, Output: o.output,
 		APIKeyEnv: o.apiKeyEnv, ImageSize: o.imageSize,
 		Progress: func() rounds.Progress {
-			p := newLoadProgress(e, o.quiet)
-			return rounds.Progress{Update: p.update, End: p.end}
+			p := progress.OfLoad(e.Stderr, e.screen.Rewriting, o.quiet)
+			return rounds.Progress{Update: p.Update, End: p.End}
 		},
 	})
 	if err != nil {

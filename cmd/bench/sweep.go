@@ -21,9 +21,11 @@ of its job; it is not meant to be run by hand. On SIGUSR1 what is left is killed
 
 type sweepOptions struct {
 	cookie, baseline, engine string
-	wait                     time.Duration
+	wait, grace              time.Duration
+	gpus                     []int
 	tolerance                int64
 	killNow, addresses       bool
+	sample                   bool
 }
 
 func newSweepCommand(e env) *cobra.Command {
@@ -37,10 +39,13 @@ func newSweepCommand(e env) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&o.cookie, "cookie", "", "BENCH_COOKIE of the processes to remove")
 	fs.StringVar(&o.baseline, "baseline", "", "memory in use before the server, as JSON; without it, print that")
-	fs.BoolVar(&o.addresses, "addresses", false, "remove nothing: print the node's network interfaces")
+	fs.BoolVar(&o.addresses, "addresses", false, "remove nothing: print the node's network interfaces and GPUs")
+	fs.BoolVar(&o.sample, "sample", false, "remove nothing: print readings of GPUs and host until SIGUSR1")
 	fs.StringVar(&o.engine, "engine", "", "docker or podman: remove its containers with the cookie's label, too")
 	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait until memory is free; 0: the vendor's default")
 	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as free; 0: the default")
+	fs.DurationVar(&o.grace, "grace", 0, "from SIGTERM to SIGKILL; 0: the default")
+	fs.IntSliceVar(&o.gpus, "gpus", nil, "GPUs of the node, by index, whose memory is looked at; all without it")
 	fs.BoolVar(&o.killNow, "kill-now", false, "kill at once, as on SIGUSR1")
 	return cmd
 }
@@ -50,7 +55,9 @@ const shortestCookie = 16 // one that is shorter might mean processes of others
 func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	switch {
 	case o.addresses:
-		return cluster.PrintInterfaces(e.stdout, e.Lookup)
+		return cluster.PrintFacts(ctx, e.Process, e.stdout)
+	case o.sample:
+		return cluster.PrintSamples(ctx, e.Process, e.stdout)
 	case len(o.cookie) < shortestCookie:
 		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
 	}
@@ -68,8 +75,11 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 		killNow()
 	}
 	sweep.KillNow = asked.Done()
-	with, free := e.OpenCleaner(ctx, cluster.GrantedTo(e.Process))
+	with, free := e.OpenCleaner(ctx, cluster.GrantedAmong(e.Process, o.gpus))
 	defer free()
+	if o.grace > 0 {
+		with.Grace = o.grace
+	}
 	with.VRAM = vram.Policy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/tinygguf"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 const tinyModelLong = `Write a llama-architecture GGUF model with random weights: a real model for a real
@@ -47,23 +47,10 @@ func runTinyModel(e env, o tinyModelOptions) error {
 		return usageError(err)
 	}
 	options.Type, options.Seed, options.NaturalStops = o.weights, o.seed, o.stops
-	if err := writeModel(o.output, options); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "%s: %s, %s, random weights\n", o.output, o.size, o.weights)
-	return nil
-}
-
-// writeModel writes beside the file and renames, so that a model is whole or
-// absent.
-func writeModel(path string, options tinygguf.Options) error {
-	f, err := newfile.Beside(path)
+	err = userfile.Write(o.output, func(w io.Writer) error { return tinygguf.Write(w, options) })
 	if err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
-	if err := errors.Join(tinygguf.Write(f, options), f.Close()); err != nil {
-		return fmt.Errorf("write model: %w", err)
-	}
-	return os.Rename(f.Name(), path)
+	fmt.Fprintf(e.stdout, "%s: %s, %s, random weights\n", o.output, o.size, o.weights)
+	return nil
 }

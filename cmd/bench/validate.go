@@ -15,9 +15,11 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-const validateLong = `Check scenario files; - reads one from standard input. All mistakes are listed,
-each with file, line and column. What this machine lacks, such as a dataset or a
-model file, is a warning; with --box it is refused, as run does.`
+const validateLong = `Check scenario files, and list all mistakes with file, line and column. - reads
+from standard input.
+
+Something that this machine lacks, such as a dataset or a model file, is a warning,
+or with --box an error, as in 'bench run'.`
 
 type validateOptions struct {
 	scenarioOptions

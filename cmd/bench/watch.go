@@ -12,35 +12,38 @@ import (
 
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/screen"
+	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/report/live/web"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
 
-const watchLong = `Show a run from another terminal while it goes on, or how it ended: all steps,
-the current one, the GPUs, the server's log. DIR is a run folder or a folder
-above runs; then the newest run is shown. The word latest is the newest run of
-results/, here and in every command that takes a run.
+const watchLong = `Show a run from another terminal, in progress or ended: all steps, the current
+one, the GPUs, the server's log. DIR is a run folder, a folder with runs (the newest
+is shown), or the word latest: the newest run in results/. Every command that takes
+a run accepts latest.
 
-watch only reads, and can be stopped and started at any time. Off a terminal it
-prints a line for each event until the run ends. If the run has ended when watch
-does, watch returns the exit code of the run; with --once always 0.
+watch only reads; stop and start it at any time. Without a terminal it prints a line
+for each event until the run ends. Its exit code is that of the run if the run has
+ended; with --once it is always 0.
 
-With --http it serves the same view as a web page, and metrics for Prometheus
-under /metrics, until Ctrl-C. Any address but loopback requires an access token.`
+With --http it serves the view as a web page, and metrics for Prometheus under
+/metrics, until Ctrl-C. Any address but loopback requires an access token.`
 
 type watchOptions struct {
 	plainFlags
 	once  bool
 	http  string
 	token string
+	otlp  string
 }
 
 func newWatchCommand(e env) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
-		Use: "watch DIR", Short: "Show a run while it goes on", Long: watchLong,
+		Use: "watch DIR", Short: "Show a run in progress", Long: watchLong,
 		Example: "  bench watch results\n" +
 			"  bench watch results/night/20260131-220000-ab12 --once\n" +
 			"  bench watch results --http 127.0.0.1:8090",
@@ -58,6 +61,9 @@ func newWatchCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.token, "token", "",
 		"with --http: the access `token` that requests must carry; \"new\" makes one; required unless the address is "+
 			"loopback")
+	cmd.Flags().StringVar(&o.otlp, "otlp", "",
+		"also send the metrics to the OpenTelemetry collector at this `URL` (OTLP over HTTP); \"env\": to the one "+
+			"that OTEL_EXPORTER_OTLP_ENDPOINT names")
 	return cmd
 }
 
@@ -65,6 +71,8 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 	switch {
 	case o.token != "" && o.http == "":
 		return usageError(errors.New("--token needs --http"))
+	case o.once && o.otlp != "":
+		return usageError(errors.New("--once and --otlp cannot be combined"))
 	case o.once && o.http != "":
 		return usageError(errors.New("--once and --http cannot be combined"))
 	}
@@ -81,6 +89,12 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
+
+	endExport, err := exportMetrics(ctx, e, o.otlp, dir)
+	if err != nil {
+		return usageError(err)
+	}
+	defer endExport()
 
 	switch {
 	case o.once:
@@ -106,6 +120,42 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 	return printRun(ctx, e, follower)
 }
 
+// exportMetrics sends the metrics of a run to a collector until the end, which it
+// waits for; "": to none.
+func exportMetrics(ctx context.Context, e env, endpoint, dir string) (end func(), err error) {
+	if endpoint == "" {
+		return func() {}, nil
+	}
+	exporter, err := web.NewExporter(endpoint, e.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	follower, err := live.Follow(dir)
+	if err != nil {
+		return nil, err
+	}
+
+	ctx, cancel := context.WithCancel(ctx)
+	const mostProblems = 20 // are told
+	done := make(chan struct{})
+	var problems []string
+	go func() {
+		defer close(done)
+		exporter.Run(ctx, follower.View, func(message string) {
+			if len(problems) < mostProblems {
+				problems = append(problems, message)
+			}
+		})
+	}()
+	return func() { // not before: the view has the terminal
+		cancel()
+		<-done
+		for _, p := range problems {
+			fmt.Fprintln(e.Stderr, "warning: "+p)
+		}
+	}, nil
+}
+
 // showRun looks at a run on a terminal, until the user leaves.
 func showRun(ctx context.Context, e env, follower *live.Follower) error {
 	model := live.NewScreen(&live.FolderSource{Follower: follower}, nil, e.screen.Terminal.Unicode)
@@ -122,7 +172,7 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 }
 
 // codeAtEnd is the exit code of a run that has ended when the user leaves; nil
-// while it goes on.
+// while it continues.
 func codeAtEnd(follower *live.Follower) error {
 	view, err := follower.View()
 	if err != nil || view.State != live.RunEnded && view.State != live.RunStopped && view.State != live.RunDead {
@@ -136,10 +186,11 @@ func codeAtEnd(follower *live.Follower) error {
 func printRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := store.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
-		return followCluster(ctx, e, cluster.Cluster{
-			Process: e.Process, Folder: follower.Folder(),
-			Run: run.Manifest.Run,
-		})
+		c, err := cluster.Open(e.Process, dir, run.Manifest, nil)
+		if err != nil {
+			return err
+		}
+		return followCluster(ctx, e, c)
 	}
 
 	plain := live.Plain{Out: e.stdout}
@@ -160,7 +211,7 @@ func printRun(ctx context.Context, e env, follower *live.Follower) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil // the run goes on
+			return nil // the run continues
 		case <-tick.C:
 		}
 	}
@@ -175,4 +226,32 @@ func codeOf(v live.View) error {
 		return codeError{code: exitStepsFailed}
 	}
 	return nil
+}
+
+// followCluster writes lines about jobs until none is left, and prints the
+// report. Ctrl-C lets the jobs continue.
+func followCluster(ctx context.Context, e env, c cluster.Cluster) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+
+	run, err := c.Follow(ctx)
+	if err != nil || run == nil {
+		return err
+	}
+	if err := printReport(e, c.Folder.Dir(), reportOptions{write: true}); err != nil {
+		return err
+	}
+
+	out, done, open := cluster.Ended(run)
+	if done {
+		return exitOf(session.Outcome{Outcome: out})
+	}
+
+	verb := "are"
+	if open == 1 {
+		verb = "is"
+	}
+	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to continue: bench resume %s\n",
+		text.Count(open, "step"), verb, c.Folder.Dir())
+	return codeError{code: exitStepsFailed}
 }

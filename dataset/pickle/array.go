@@ -75,7 +75,7 @@ func filled(shape, dtype any, fortran bool, content any) (array, error) {
 	if kind == "O" {
 		items, ok := content.(*list)
 		if !ok || int64(len(items.items)) != count {
-			return a, errors.New("an array whose objects are not as many as its shape says")
+			return a, errors.New("the shape of an array does not match its number of objects")
 		}
 		a.objects = items.items
 		if a.objects == nil {
@@ -141,7 +141,7 @@ func latin1(text string) ([]byte, error) {
 	raw := make([]byte, 0, len(text))
 	for _, r := range text {
 		if r > 0xff {
-			return nil, errors.New("an array's bytes hold a character that is not a byte")
+			return nil, errors.New("the bytes of an array contain a character that is not a byte")
 		}
 		raw = append(raw, byte(r))
 	}
@@ -155,7 +155,7 @@ func numbers(raw []byte, kind string, order binary.ByteOrder, count int64) ([]in
 		return nil, fmt.Errorf("an array of type %q in place of whole numbers", kind)
 	}
 	if int64(len(raw)) != count*int64(width) {
-		return nil, errors.New("an array whose bytes are not as many as its shape says")
+		return nil, errors.New("the shape of an array does not match its number of bytes")
 	}
 
 	signed := kind[0] == 'i'

@@ -23,7 +23,7 @@ func Column(data []byte, name string) ([][]int, error) {
 func column(value any, name string) ([][]int, error) {
 	frame, ok := value.(*object)
 	if !ok || frame.kind() != "DataFrame" {
-		return nil, fmt.Errorf("it holds %s, not a DataFrame", describe(value))
+		return nil, fmt.Errorf("it contains %s, not a DataFrame", describe(value))
 	}
 
 	state, ok := frame.state.(*dict)
@@ -33,7 +33,8 @@ func column(value any, name string) ([][]int, error) {
 
 	manager, ok := state.get("_mgr").(*object)
 	if !ok || len(manager.args) != 2 {
-		return nil, errors.New("the DataFrame is of a pandas before 1.3; load it with a newer one and save it again")
+		return nil, errors.New("the DataFrame was written by a pandas older than 1.3: load it with a newer one " +
+			"and save it again")
 	}
 
 	blocks, okBlocks := manager.args[0].(tuple)
@@ -123,7 +124,7 @@ func cellsOf(block any, at int) (cells []any, found bool, err error) {
 
 	columns, n := a.shape[0], a.shape[1]
 	if columns*n != len(a.objects) {
-		return nil, false, errors.New("its cells are not as many as the block says")
+		return nil, false, errors.New("its number of cells is not that of the block")
 	}
 
 	cells = make([]any, n)

@@ -73,8 +73,8 @@ func TestRefused(t *testing.T) {
 		{"instance", "(i__main__\nX\n.", "not one that a DataFrame of arrays needs"},
 		{"empty", "", "ends in the middle"},
 		{"only a stop", ".", "stack is empty"},
-		{"a number", "\x80\x02K\x01.", "it holds 1, not a DataFrame"},
-		{"a list", "\x80\x02].", "it holds a list, not a DataFrame"},
+		{"a number", "\x80\x02K\x01.", "it contains 1, not a DataFrame"},
+		{"a list", "\x80\x02].", "it contains a list, not a DataFrame"},
 		{"text longer than the file", "\x80\x02X\xff\xff\xff\x7fabc.", "ends in the middle"},
 		{"bytes longer than memory", "\x80\x05\x96\xff\xff\xff\xff\xff\xff\xff\x7fabc.", "ends in the middle"},
 		{"memo never stored", "\x80\x02h\x05.", "memo 5 was never stored"},
@@ -96,7 +96,7 @@ func TestRefused(t *testing.T) {
 // A list that holds itself must not be followed for ever.
 func TestCycle(t *testing.T) {
 	got, err := Column([]byte("\x80\x02]q\x00h\x00a."), "tok_inputs")
-	if err == nil || !strings.Contains(err.Error(), "it holds a list, not a DataFrame") {
+	if err == nil || !strings.Contains(err.Error(), "it contains a list, not a DataFrame") {
 		t.Errorf("Column = %v, %v", got, err)
 	}
 }

@@ -31,7 +31,7 @@ func NewNumpy(seed uint64) *Numpy {
 }
 
 // NewNumpyAt is the generator of seed after it has drawn that many words, so
-// that one program can go on with the stream that another has begun. A normal
+// that one program can continue with the stream that another has begun. A normal
 // deviate kept for later is not part of it.
 func NewNumpyAt(seed uint64, drawn uint64) *Numpy {
 	n := NewNumpy(seed)

@@ -162,9 +162,11 @@ func TestPythonWideSeedsAndRanges(t *testing.T) {
 		},
 	} {
 		p := prng.NewPython(c.seed)
-		for i, want := range c.floats {
-			if got := p.Float64(); got != want {
-				t.Errorf("seed %d: Float64 %d = %v, want %v", c.seed, i, got, want)
+		for i, f := range c.floats {
+			// random.choices multiplies random.random, which has 53 bits
+			want := int(f * (1 << 53))
+			if got := p.Choices(1<<53, 1)[0]; got != want {
+				t.Errorf("seed %d: random %d is %d of 2**53, want %d", c.seed, i, got, want)
 			}
 		}
 		checkInts(t, "Below(1<<40)", []int{p.Below(1 << 40), p.Below(1 << 40), p.Below(1 << 40)}, c.below)

@@ -21,9 +21,6 @@ func seedWords(seed uint64) []uint32 {
 	return words
 }
 
-// Float64 is random.random: uniform in [0, 1).
-func (p *Python) Float64() float64 { return p.mt.float64() }
-
 // Below is random.randrange(n): uniform in [0, n). It panics if n < 1.
 func (p *Python) Below(n int) int {
 	if n < 1 {

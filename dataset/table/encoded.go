@@ -170,9 +170,9 @@ func decodeLevels(data []byte, highest, n int) ([]uint8, error) {
 	return decodeRuns[uint8](data, bits.Len(uint(highest)), n)
 }
 
-// decodeRuns reads n numbers of so many bits. They stand in runs, which begin
+// decodeRuns reads n numbers of so many bits. They are in runs, which begin
 // with their length: of one number repeated, or of eight numbers each, packed.
-// A run may go on behind the last number.
+// A run may continue behind the last number.
 func decodeRuns[T uint8 | uint32](data []byte, width, n int) ([]T, error) {
 	out := make([]T, 0, n)
 	if width == 0 {

@@ -39,7 +39,7 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 		return c, fmt.Errorf("no column %q; it has %s", field, strings.Join(t.Columns(), ", "))
 	}
 	if of := t.leaves[c.leaf]; leaves > 1 || of.levels.repetition != 1 || !of.isWhole() {
-		return c, fmt.Errorf("column %q holds no lists of whole numbers", field)
+		return c, fmt.Errorf("column %q contains no lists of whole numbers", field)
 	}
 
 	return c, nil

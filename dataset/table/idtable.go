@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset/pickle"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // IDs is a file whose rows are prompts as token ids.
@@ -34,7 +35,7 @@ func OpenIDs(ctx context.Context, path, field string) (IDs, error) {
 		return nil, fmt.Errorf("its name ends in %q: want .jsonl, .json, .parquet, .pkl or .pkl.gz", ext)
 	}
 
-	file, err := os.Open(path)
+	file, err := userfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

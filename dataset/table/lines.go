@@ -15,7 +15,7 @@ import (
 // maxLine bounds a line of JSON: a prompt with images, not a whole file.
 const maxLine = 256 << 20
 
-// Span is where a line stands in its file.
+// Span is where a line is in its file.
 type Span struct{ Start, End int64 }
 
 // EachLine calls use with each line that is not blank, without its end, its
@@ -87,7 +87,7 @@ func JSONError(err error) error {
 	case errors.As(err, &wrongType) && wrongType.Field != "":
 		return fmt.Errorf("%q is a JSON %s, want %s", wrongType.Field, wrongType.Value, jsonName(wrongType.Type.Kind()))
 	case errors.As(err, &wrongType):
-		return fmt.Errorf("a JSON %s where an object is wanted", wrongType.Value)
+		return fmt.Errorf("a JSON %s, expected an object", wrongType.Value)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the file ends in the middle: it was cut off")
 	}

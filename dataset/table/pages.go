@@ -185,7 +185,7 @@ func (r *pageReader) firstForm(h *format.PageHeader, stored *io.SectionReader) (
 	return r.page(int(of.NumValues), repetition, definition, of.Encoding, data)
 }
 
-// secondForm reads a page whose levels stand before its values, not packed.
+// secondForm reads a page whose levels are before its values, not packed.
 func (r *pageReader) secondForm(h *format.PageHeader, stored *io.SectionReader) (*page, error) {
 	of := &h.DataPageHeaderV2.V
 	codec := r.codec

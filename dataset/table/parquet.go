@@ -153,12 +153,12 @@ func (t *parquetTable) textLeaves(field string) (text, role int, err error) {
 		text = only
 	}
 	if text < 0 {
-		return 0, 0, fmt.Errorf("column %q holds no texts under value, content or text", field)
+		return 0, 0, fmt.Errorf("column %q contains no text under value, content or text", field)
 	}
 
 	for _, leaf := range []int{text, role} {
 		if leaf >= 0 && t.leaves[leaf].kind != format.ByteArray {
-			return 0, 0, fmt.Errorf("column %q holds no texts", t.leaves[leaf])
+			return 0, 0, fmt.Errorf("column %q contains no text", t.leaves[leaf])
 		}
 	}
 

@@ -51,7 +51,7 @@ type schemaTree struct {
 func (t *schemaTree) children(n int32, parent leaf) error {
 	for range n {
 		if len(t.rest) == 0 || len(parent.path) == maxDepth {
-			return fmt.Errorf("column %q has more columns than are described, or lies too deep", parent)
+			return fmt.Errorf("column %q has more columns than are described, or is nested too deeply", parent)
 		}
 		if err := t.node(parent); err != nil {
 			return err

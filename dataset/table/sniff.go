@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // Form is what a file looks like at its beginning.
@@ -40,7 +41,7 @@ func textOf(head []byte) []byte {
 // Sniff tells what a file is by its beginning. Its zero value says that this
 // is not known, or that the file cannot be read.
 func Sniff(path string) Form {
-	file, err := os.Open(path)
+	file, err := userfile.Open(path)
 	if err != nil {
 		return Form{}
 	}
@@ -113,7 +114,11 @@ func linesForm(text []byte) Form {
 	keys := keysOf(json.NewDecoder(bytes.NewReader(text)))
 	has := func(name string) bool { return slices.Contains(keys, name) }
 	switch {
-	case has("input_length") && (has("session_id") || has("hash_ids") || has("timestamp")):
+	case has("input_length") && has("session_id"):
+		return Form{What: "recorded sessions", Kinds: []string{"sessions", "trace"}}
+	case has("requests") && has("block_size"), has("resourceSpans"):
+		return Form{What: "recorded sessions", Kinds: []string{"sessions"}}
+	case has("input_length") && (has("hash_ids") || has("timestamp")):
 		return Form{What: "a trace of requests", Kinds: []string{"trace"}}
 	case has("format") && has("version"):
 		return Form{What: "a frozen set of prompts", Kinds: []string{"frozen"}}

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // Chats is a file whose rows are conversations.
@@ -29,7 +31,7 @@ type Chats interface {
 
 // Open opens a file by the end of its name.
 func Open(ctx context.Context, path string) (Chats, error) {
-	file, err := os.Open(path)
+	file, err := userfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

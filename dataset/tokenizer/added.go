@@ -149,7 +149,7 @@ func (t *tokenTrie) cut(dst []piece, text string, first bool) []piece {
 	return dst
 }
 
-// standsAlone tells whether no word goes on at either end.
+// standsAlone reports whether no word continues at either end.
 func standsAlone(text string, start, end int) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:start])
 	after, m := utf8.DecodeRuneInString(text[end:])

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// errNotImplemented is what a file asks for and is not implemented.
+// errNotImplemented refuses a file that needs what this package lacks.
 var errNotImplemented = errors.New("not implemented; use the server's own tokenizer")
 
 // decodeStrict reads one JSON value and refuses keys that v does not know.

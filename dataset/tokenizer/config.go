@@ -187,7 +187,7 @@ func (c *config) addTokens(list *addedList) error {
 	return nil
 }
 
-// frame is what opens and closes a sequence. Some classes make it anew from
+// frame is what opens and closes a sequence. Some classes make it again from
 // two settings, whatever the tokenizer.json says.
 func (c *config) frame(f frame, vocab *vocabulary) (frame, error) {
 	switch c.Class {

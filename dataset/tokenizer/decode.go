@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
 // token is an id with its text in the vocabulary.
@@ -176,7 +178,7 @@ func newReplaceStep(raw json.RawMessage) (step, error) {
 		return nil, err
 	}
 
-	l, ok := p.(literal)
+	l, ok := p.(pattern.Literal)
 	if !ok {
 		return nil, fmt.Errorf("a Regex: %w", errNotImplemented)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
 // object is a JSON object in a test.
@@ -86,7 +88,7 @@ func special(name string, id int) object {
 
 // byteFile is in the manner of Llama-3, with added tokens of every sort.
 func byteFile(t testing.TB) object {
-	re, err := newRegex(llama3Expr)
+	re, err := pattern.NewRegex(llama3Expr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/benchrig/bench/dataset/tokenizer/gguf"
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
 // FuzzParseHF reads any bytes as a tokenizer.json: it ends with an error or
@@ -76,10 +79,10 @@ func FuzzReadGGUF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		keys, err := readGGUF(bytes.NewReader(data))
+		keys, err := gguf.Read(bytes.NewReader(data))
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20+uint64(len(data))*100 {
-			t.Errorf("readGGUF(%d bytes) allocated %d bytes", len(data), used)
+			t.Errorf("Read(%d bytes) allocated %d bytes", len(data), used)
 		}
 		if err != nil {
 			return
@@ -148,20 +151,20 @@ func FuzzExpression(f *testing.F) {
 		if len(expr) > 200 || strings.Count(expr, "{") > 8 {
 			return
 		}
-		re, err := newRegex(expr)
+		re, err := pattern.NewRegex(expr)
 		if err != nil {
 			return
 		}
-		spans, err := re.spans("ab 1\n")
+		spans, err := re.Spans("ab 1\n")
 		if err != nil {
 			return
 		}
 		end := 0
 		for _, s := range spans {
-			if s.start != end || s.end < s.start {
+			if s.Start != end || s.End < s.Start {
 				t.Fatalf("%q: spans %v leave gaps or overlap", expr, spans)
 			}
-			end = s.end
+			end = s.End
 		}
 		if end != len("ab 1\n") {
 			t.Errorf("%q: spans %v do not cover the text", expr, spans)

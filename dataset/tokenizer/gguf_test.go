@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/dataset/tokenizer/gguf"
 	"github.com/benchrig/bench/internal/tinygguf"
 )
 
@@ -62,7 +63,7 @@ func ggufBytes(pre string) []ggufPair {
 }
 
 func ggufTokenizer(pairs []ggufPair) (*Tokenizer, error) {
-	keys, err := readGGUF(bytes.NewReader(ggufHead(pairs)))
+	keys, err := gguf.Read(bytes.NewReader(ggufHead(pairs)))
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +163,12 @@ func TestReadGGUFRefuses(t *testing.T) {
 	}
 	listOf := func(kind uint32, n uint64) []byte {
 		b := ggufAppendString(head(1), "tokenizer.x")
-		return le.AppendUint64(le.AppendUint32(le.AppendUint32(b, ggufArray), kind), n)
+		return le.AppendUint64(le.AppendUint32(le.AppendUint32(b, gguf.Array), kind), n)
 	}
 	nested := ggufAppendString(head(1), "x")
-	nested = le.AppendUint32(nested, ggufArray)
+	nested = le.AppendUint32(nested, gguf.Array)
 	for range 10 {
-		nested = le.AppendUint64(le.AppendUint32(nested, ggufArray), 1)
+		nested = le.AppendUint64(le.AppendUint32(nested, gguf.Array), 1)
 	}
 	tests := []struct {
 		name string
@@ -180,16 +181,16 @@ func TestReadGGUFRefuses(t *testing.T) {
 		{"cut", good[:len(good)/2], "unexpected EOF"},
 		{"keys", head(1 << 40), "keys"},
 		{"key", le.AppendUint64(head(1), 1<<62), "string of"},
-		{"string", le.AppendUint64(head(1), ggufMaxString), "unexpected EOF"},
-		{"list", listOf(ggufUint8, 1<<60), "list of"},
-		{"list of strings", listOf(ggufString, 1000), "unexpected EOF"},
+		{"string", le.AppendUint64(head(1), gguf.MaxString), "unexpected EOF"},
+		{"list", listOf(gguf.Uint8, 1<<60), "list of"},
+		{"list of strings", listOf(gguf.String, 1000), "unexpected EOF"},
 		{"type", listOf(77, 3), "type 77"},
 		{"nested", nested, "deep"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := readGGUF(bytes.NewReader(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("readGGUF = %v, want an error with %q", err, tt.want)
+			if _, err := gguf.Read(bytes.NewReader(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Read = %v, want an error with %q", err, tt.want)
 			}
 		})
 	}
@@ -201,12 +202,12 @@ func TestReadGGUFTypes(t *testing.T) {
 	put := func(key string, kind uint32, value ...byte) {
 		b = append(binary.LittleEndian.AppendUint32(ggufAppendString(b, key), kind), value...)
 	}
-	put("general.a", ggufInt8, 0xff)
-	put("general.b", ggufInt16, 0xfe, 0xff)
-	put("other.c", ggufFloat64, 1, 2, 3, 4, 5, 6, 7, 8)
-	put("general.d", ggufUint64, 7, 0, 0, 0, 0, 0, 0, 0)
-	put("general.e", ggufBool, 1)
-	keys, err := readGGUF(bytes.NewReader(append(b, "tensors follow"...)))
+	put("general.a", gguf.Int8, 0xff)
+	put("general.b", gguf.Int16, 0xfe, 0xff)
+	put("other.c", gguf.Float64, 1, 2, 3, 4, 5, 6, 7, 8)
+	put("general.d", gguf.Uint64, 7, 0, 0, 0, 0, 0, 0, 0)
+	put("general.e", gguf.Bool, 1)
+	keys, err := gguf.Read(bytes.NewReader(append(b, "tensors follow"...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestReadGGUFTypes(t *testing.T) {
 		"general.a": int64(-1), "general.b": int64(-2), "other.c": nil,
 		"general.d": int64(7), "general.e": true,
 	} {
-		if got := keys.values[key]; got != want {
+		if got := keys.Values[key]; got != want {
 			t.Errorf("%s = %v, want %v", key, got, want)
 		}
 	}

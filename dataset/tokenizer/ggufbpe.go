@@ -3,6 +3,9 @@ package tokenizer
 import (
 	"fmt"
 	"strings"
+
+	"github.com/benchrig/bench/dataset/tokenizer/gguf"
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
 // How the models cut words, by their names in GGUF files.
@@ -56,22 +59,22 @@ func preTokenizerOf(name string) (preTokenizer, error) {
 
 // useGGUFMerges sets the tokenizer up for tokenizer.ggml.model "gpt2" and tells
 // whether a sequence is opened unless the file says otherwise.
-func (t *Tokenizer) useGGUFMerges(keys *ggufKeys, vocab *ggufVocabulary) (bos bool, err error) {
-	name, _ := keys.values[keyPre].(string)
+func (t *Tokenizer) useGGUFMerges(keys *gguf.Keys, vocab *ggufVocabulary) (bos bool, err error) {
+	name, _ := keys.Values[keyPre].(string)
 	pre, err := preTokenizerOf(name)
 	if err != nil {
 		return false, err
 	}
 
 	for _, expr := range pre.exprs {
-		re, err := newRegex(expr)
+		re, err := pattern.NewRegex(expr)
 		if err != nil {
 			return false, err
 		}
 		t.splitters = append(t.splitters, patternSplit{pattern: re, behaviour: isolated})
 	}
 
-	lines, _ := keys.values[keyMerges].([]string)
+	lines, _ := keys.Values[keyMerges].([]string)
 	m := newBPE(vocab.vocabulary, len(lines))
 	for rank, line := range lines {
 		// A token may begin with a blank; the blank between comes later.

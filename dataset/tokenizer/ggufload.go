@@ -3,9 +3,11 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/dataset/tokenizer/gguf"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // Kinds of tokens in a GGUF file.
@@ -36,12 +38,12 @@ type ggufVocabulary struct {
 }
 
 func loadGGUF(path string) (*Tokenizer, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	keys, err := readGGUF(f)
+	keys, err := gguf.Read(f)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +51,8 @@ func loadGGUF(path string) (*Tokenizer, error) {
 }
 
 // newGGUF builds a tokenizer that gives the ids that llama.cpp gives.
-func newGGUF(keys *ggufKeys) (*Tokenizer, error) {
-	kind, _ := keys.values[keyModel].(string)
+func newGGUF(keys *gguf.Keys) (*Tokenizer, error) {
+	kind, _ := keys.Values[keyModel].(string)
 	if kind != "llama" && kind != "gpt2" {
 		return nil, fmt.Errorf("%s %q: %w", keyModel, kind, errNotImplemented)
 	}
@@ -63,7 +65,7 @@ func newGGUF(keys *ggufKeys) (*Tokenizer, error) {
 		return nil, err
 	}
 
-	t := &Tokenizer{sha256: keys.sha256, vocab: vocab.vocabulary, vocabSize: vocab.size(), skipped: map[int]bool{}}
+	t := &Tokenizer{sha256: keys.SHA256, vocab: vocab.vocabulary, vocabSize: vocab.size(), skipped: map[int]bool{}}
 	for id, kind := range vocab.kinds {
 		if kind == kindControl || kind == kindUnknown {
 			t.skipped[id] = true
@@ -86,9 +88,9 @@ func newGGUF(keys *ggufKeys) (*Tokenizer, error) {
 
 // refuseRewritten refuses models whose tokens llama.cpp treats otherwise than
 // the file says.
-func refuseRewritten(keys *ggufKeys) error {
-	name, _ := keys.values["general.name"].(string)
-	arch, _ := keys.values["general.architecture"].(string)
+func refuseRewritten(keys *gguf.Keys) error {
+	name, _ := keys.Values["general.name"].(string)
+	arch, _ := keys.Values["general.architecture"].(string)
 	for _, special := range []string{"phi-3", "phi3"} {
 		if strings.Contains(strings.ToLower(name), special) || arch == special {
 			return fmt.Errorf("model %q: blanks after its special tokens: %w", name, errNotImplemented)
@@ -97,15 +99,15 @@ func refuseRewritten(keys *ggufKeys) error {
 	return nil
 }
 
-func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
-	tokens, _ := keys.values[keyTokens].([]string)
+func newGGUFVocabulary(keys *gguf.Keys) (*ggufVocabulary, error) {
+	tokens, _ := keys.Values[keyTokens].([]string)
 	if len(tokens) == 0 {
 		return nil, fmt.Errorf("%s: missing", keyTokens)
 	}
 
 	v := &ggufVocabulary{vocabulary: newVocabulary(len(tokens))}
-	v.kinds, _ = keys.values[keyKinds].([]int64)
-	v.scores, _ = keys.values[keyScores].([]float64)
+	v.kinds, _ = keys.Values[keyKinds].([]int64)
+	v.scores, _ = keys.Values[keyScores].([]float64)
 	if len(v.kinds) == 0 {
 		v.kinds = slices.Repeat([]int64{kindNormal}, len(tokens))
 	}
@@ -152,11 +154,11 @@ func (v *ggufVocabulary) refuseMiskinded() error {
 }
 
 // useRoles reads which tokens have a role, and what opens and closes a sequence.
-func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
+func (t *Tokenizer) useRoles(keys *gguf.Keys, bos, eos bool) error {
 	ids := map[string]int{}
 	for _, role := range []string{"bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask"} { //nolint:misspell // the format spells it so
 		key := "tokenizer.ggml." + role + "_token_id"
-		value, there := keys.values[key].(int64)
+		value, there := keys.Values[key].(int64)
 		if !there {
 			continue
 		}
@@ -169,13 +171,13 @@ func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
 
 	slices.Sort(t.special)
 	t.special = slices.Compact(t.special)
-	if value, there := keys.values["tokenizer.ggml.add_bos_token"].(bool); there {
+	if value, there := keys.Values["tokenizer.ggml.add_bos_token"].(bool); there {
 		bos = value
 	}
-	if value, there := keys.values["tokenizer.ggml.add_eos_token"].(bool); there {
+	if value, there := keys.Values["tokenizer.ggml.add_eos_token"].(bool); there {
 		eos = value
 	}
-	if value, _ := keys.values["tokenizer.ggml.add_sep_token"].(bool); value {
+	if value, _ := keys.Values["tokenizer.ggml.add_sep_token"].(bool); value {
 		return fmt.Errorf("tokenizer.ggml.add_sep_token: %w", errNotImplemented)
 	}
 
@@ -186,7 +188,7 @@ func (t *Tokenizer) setEnds(ids map[string]int, bos, eos bool) error {
 	if bos {
 		id, known := ids["bos"]
 		if !known {
-			return errors.New("tokenizer.ggml.bos_token_id: missing, and a sequence begins with it")
+			return errors.New("tokenizer.ggml.bos_token_id: missing, but sequences begin with it")
 		}
 		t.before = []int{id}
 	}
@@ -194,7 +196,7 @@ func (t *Tokenizer) setEnds(ids map[string]int, bos, eos bool) error {
 	if eos {
 		id, known := ids["eos"]
 		if !known {
-			return errors.New("tokenizer.ggml.eos_token_id: missing, and a sequence ends with it")
+			return errors.New("tokenizer.ggml.eos_token_id: missing, but sequences end with it")
 		}
 		t.after = []int{id}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/dataset/tokenizer/gguf"
 	"github.com/benchrig/bench/internal/tinygguf"
 )
 
@@ -25,27 +26,27 @@ func ggufAppend(b []byte, p ggufPair) []byte {
 	le := binary.LittleEndian
 	b = ggufAppendString(b, p.key)
 	list := func(kind uint32, n int) {
-		b = le.AppendUint64(le.AppendUint32(le.AppendUint32(b, ggufArray), kind), uint64(n))
+		b = le.AppendUint64(le.AppendUint32(le.AppendUint32(b, gguf.Array), kind), uint64(n))
 	}
 	switch v := p.value.(type) {
 	case uint32:
-		b = le.AppendUint32(le.AppendUint32(b, ggufUint32), v)
+		b = le.AppendUint32(le.AppendUint32(b, gguf.Uint32), v)
 	case bool:
-		b = append(le.AppendUint32(b, ggufBool), map[bool]byte{true: 1}[v])
+		b = append(le.AppendUint32(b, gguf.Bool), map[bool]byte{true: 1}[v])
 	case string:
-		b = ggufAppendString(le.AppendUint32(b, ggufString), v)
+		b = ggufAppendString(le.AppendUint32(b, gguf.String), v)
 	case []string:
-		list(ggufString, len(v))
+		list(gguf.String, len(v))
 		for _, s := range v {
 			b = ggufAppendString(b, s)
 		}
 	case []float32:
-		list(ggufFloat32, len(v))
+		list(gguf.Float32, len(v))
 		for _, f := range v {
 			b = le.AppendUint32(b, math.Float32bits(f))
 		}
 	case []int32:
-		list(ggufInt32, len(v))
+		list(gguf.Int32, len(v))
 		for _, i := range v {
 			b = le.AppendUint32(b, uint32(i))
 		}

@@ -201,7 +201,7 @@ func parseMerges(raw json.RawMessage) ([][2]string, error) {
 	return out, nil
 }
 
-// holdsLists tells whether the first item of a list is a list.
+// holdsLists reports whether the first item of a list is a list.
 func holdsLists(raw []byte) bool {
 	const blanks = " \t\r\n"
 	items := bytes.TrimPrefix(bytes.TrimLeft(raw, blanks), []byte("["))

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // Names of the files of a tokenizer, and the most bytes read of one.
@@ -67,7 +68,7 @@ func nameOf(path string) string {
 }
 
 func loadHF(path string) (*Tokenizer, error) {
-	data, err := readBounded(path, maxFileBytes)
+	data, err := userfile.Read(path, maxFileBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -90,23 +91,6 @@ func loadHF(path string) (*Tokenizer, error) {
 	return t, nil
 }
 
-// readBounded reads a whole file of at most limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
-	}
-	return data, nil
-}
-
 // readConfig reads the configuration in a folder; nil: there is none.
 func readConfig(dir string) (*config, error) {
 	main, err := readOptional(filepath.Join(dir, configFile))
@@ -124,7 +108,7 @@ func readConfig(dir string) (*config, error) {
 }
 
 func readOptional(path string) ([]byte, error) {
-	data, err := readBounded(path, maxConfigBytes)
+	data, err := userfile.Read(path, maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -70,7 +70,7 @@ func (q *mergeQueue) runHeap(merges map[uint64]merge) {
 		if left.id < 0 || left.next < 0 {
 			continue
 		}
-		// The pair may have changed since; then it was considered anew.
+		// The pair may have changed since; then it was considered again.
 		m, ok := merges[pairKey(left.id, q.symbols[left.next].id)]
 		if !ok || m.token != c.token {
 			continue

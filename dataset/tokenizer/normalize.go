@@ -7,6 +7,9 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
+	"github.com/benchrig/bench/dataset/tokenizer/unicodeform"
 )
 
 // normalizer rewrites a text before it is cut.
@@ -72,13 +75,13 @@ func chain(steps []normalizer) normalizer {
 func simpleNormalizer(kind string, raw json.RawMessage) (normalizer, error) {
 	switch kind {
 	case "NFC":
-		return unicodeForm(norm.NFC), onlyType(raw)
+		return inForm(norm.NFC), onlyType(raw)
 	case "NFD":
-		return unicodeForm(norm.NFD), onlyType(raw)
+		return inForm(norm.NFD), onlyType(raw)
 	case "NFKC":
-		return unicodeForm(norm.NFKC), onlyType(raw)
+		return inForm(norm.NFKC), onlyType(raw)
 	case "NFKD":
-		return unicodeForm(norm.NFKD), onlyType(raw)
+		return inForm(norm.NFKD), onlyType(raw)
 	case "Lowercase":
 		return plain(lower), onlyType(raw)
 	case "Prepend":
@@ -132,7 +135,7 @@ func newReplace(raw json.RawMessage) (normalizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(text string) (string, error) { return replaceAll(p, text, f.Content) }, nil
+	return func(text string) (string, error) { return pattern.ReplaceAll(p, text, f.Content) }, nil
 }
 
 func newStrip(raw json.RawMessage) (normalizer, error) {
@@ -152,4 +155,9 @@ func newStrip(raw json.RawMessage) (normalizer, error) {
 		}
 		return text
 	}), err
+}
+
+// inForm normalizes text to a Unicode form.
+func inForm(form norm.Form) normalizer {
+	return plain(func(text string) string { return unicodeform.Of(form, text) })
 }

@@ -143,7 +143,7 @@ func askOracle(t *testing.T, dir, engine, file string, texts []string) []oracleA
 	return answers
 }
 
-// mayDiffer tells whether a text has a character that the other engine sees
+// mayDiffer reports whether a text has a character that the other engine sees
 // otherwise for a known reason: its Unicode is newer than ours and has the
 // character, or it is the byte order mark, which only JavaScript's \s matches.
 func mayDiffer(engine, text string) bool {

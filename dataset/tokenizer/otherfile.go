@@ -24,7 +24,7 @@ func otherFile(data []byte) string {
 	case bytes.HasPrefix(data, []byte("GGUF")):
 		return "it is a GGUF file: give it a name that ends in .gguf"
 	case tiktokenLine.Match(data):
-		return "it is a vocabulary of tiktoken, which says nothing of how text is split: " + instead
+		return "it is a vocabulary of tiktoken, which does not say how text is split: " + instead
 	case bytes.HasPrefix(data, []byte{0x0a}) && bytes.Contains(data[:min(len(data), 64)], []byte("<unk>")):
 		return "it is a SentencePiece model: " + instead
 	}

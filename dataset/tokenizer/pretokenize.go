@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
 // maxDepth bounds sequences of sequences.
@@ -72,9 +74,9 @@ func newSplitter(kind string, raw json.RawMessage) (splitter, error) {
 		if f.Individual {
 			b = isolated
 		}
-		return patternSplit{pattern: each(unicode.IsNumber), behaviour: b}, err
+		return patternSplit{pattern: pattern.Each(unicode.IsNumber), behaviour: b}, err
 	case "WhitespaceSplit":
-		return patternSplit{pattern: each(unicode.IsSpace), behaviour: removed}, onlyType(raw)
+		return patternSplit{pattern: pattern.Each(unicode.IsSpace), behaviour: removed}, onlyType(raw)
 	case "Whitespace":
 		return whitespace{}, onlyType(raw)
 	}
@@ -95,7 +97,7 @@ func newByteLevel(raw json.RawMessage) (*byteLevel, error) {
 
 	b := &byteLevel{prefixSpace: f.PrefixSpace, alphabet: newByteAlphabet()}
 	if f.UseRegex == nil || *f.UseRegex {
-		re, err := newRegex(byteLevelExpr)
+		re, err := pattern.NewRegex(byteLevelExpr)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +158,7 @@ func (m *metaspace) split(dst []piece, p piece) ([]piece, error) {
 	if !m.cut {
 		return append(dst, p), nil
 	}
-	return patternSplit{pattern: literal(m.mark), behaviour: mergedWithNext}.split(dst, p)
+	return patternSplit{pattern: pattern.Literal(m.mark), behaviour: mergedWithNext}.split(dst, p)
 }
 
 // whitespace keeps runs of word characters and runs of other characters, and

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
 // behaviour says what becomes of the matches of a split.
@@ -19,7 +21,7 @@ const (
 
 // patternSplit cuts where a pattern matches.
 type patternSplit struct {
-	pattern   pattern
+	pattern   pattern.Pattern
 	behaviour behaviour
 	invert    bool // what lies between the matches is taken as the matches
 }
@@ -51,19 +53,19 @@ func newPatternSplit(raw json.RawMessage) (splitter, error) {
 }
 
 func (s patternSplit) split(dst []piece, p piece) ([]piece, error) {
-	spans, err := s.pattern.spans(p.text)
+	spans, err := s.pattern.Spans(p.text)
 	if err != nil {
 		return nil, err
 	}
 	if s.invert {
 		for i := range spans {
-			spans[i].match = !spans[i].match
+			spans[i].Match = !spans[i].Match
 		}
 	}
 
 	for _, sp := range s.behaviour.apply(spans) {
-		if sp.start < sp.end {
-			dst = append(dst, piece{text: p.text[sp.start:sp.end], first: p.first && sp.start == 0})
+		if sp.Start < sp.End {
+			dst = append(dst, piece{text: p.text[sp.Start:sp.End], first: p.first && sp.Start == 0})
 		}
 	}
 
@@ -71,10 +73,10 @@ func (s patternSplit) split(dst []piece, p piece) ([]piece, error) {
 }
 
 // apply says which parts remain, in order.
-func (b behaviour) apply(spans []span) []span {
+func (b behaviour) apply(spans []pattern.Span) []pattern.Span {
 	switch b {
 	case removed:
-		return slices.DeleteFunc(spans, func(s span) bool { return s.match })
+		return slices.DeleteFunc(spans, func(s pattern.Span) bool { return s.Match })
 	case contiguous:
 		return join(spans, func(match, previous bool) bool { return match == previous })
 	case mergedWithPrevious:
@@ -92,17 +94,37 @@ func (b behaviour) apply(spans []span) []span {
 
 // join takes a span together with the one before it in the list where attach
 // says so. A list begins as if a span between matches came before.
-func join(spans []span, attach func(match, previous bool) bool) []span {
-	var out []span
+func join(spans []pattern.Span, attach func(match, previous bool) bool) []pattern.Span {
+	var out []pattern.Span
 	previous := false
 	for _, s := range spans {
-		if n := len(out); n > 0 && attach(s.match, previous) {
-			out[n-1].start = min(out[n-1].start, s.start)
-			out[n-1].end = max(out[n-1].end, s.end)
+		if n := len(out); n > 0 && attach(s.Match, previous) {
+			out[n-1].Start = min(out[n-1].Start, s.Start)
+			out[n-1].End = max(out[n-1].End, s.End)
 		} else {
 			out = append(out, s)
 		}
-		previous = s.match
+		previous = s.Match
 	}
 	return out
+}
+
+// patternJSON is {"String": ...} or {"Regex": ...}.
+type patternJSON struct {
+	String *string
+	Regex  *string
+}
+
+func newPattern(raw json.RawMessage) (pattern.Pattern, error) {
+	var p patternJSON
+	if err := decodeStrict(raw, &p); err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
+	}
+	switch {
+	case p.String != nil && p.Regex == nil && *p.String != "":
+		return pattern.Literal(*p.String), nil
+	case p.Regex != nil && p.String == nil && *p.Regex != "":
+		return pattern.NewRegex(*p.Regex)
+	}
+	return nil, fmt.Errorf("pattern %s: want a String or a Regex that is not empty", raw)
 }

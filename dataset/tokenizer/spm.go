@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/benchrig/bench/dataset/tokenizer/gguf"
 )
 
 // spaceMark stands for a blank in SentencePiece vocabularies.
@@ -21,7 +23,7 @@ type spm struct {
 }
 
 // useSPM sets the tokenizer up for tokenizer.ggml.model "llama".
-func (t *Tokenizer) useSPM(keys *ggufKeys, vocab *ggufVocabulary) error {
+func (t *Tokenizer) useSPM(keys *gguf.Keys, vocab *ggufVocabulary) error {
 	if len(vocab.scores) == 0 {
 		return fmt.Errorf("%s: missing", keyScores)
 	}
@@ -40,10 +42,10 @@ func (t *Tokenizer) useSPM(keys *ggufKeys, vocab *ggufVocabulary) error {
 
 	m.pool.New = func() any { return new(spmWord) }
 	prefix := " "
-	if add, there := keys.values["tokenizer.ggml.add_space_prefix"].(bool); there && !add {
+	if add, there := keys.Values["tokenizer.ggml.add_space_prefix"].(bool); there && !add {
 		prefix = ""
 	}
-	if collapse, _ := keys.values["tokenizer.ggml.remove_extra_whitespaces"].(bool); collapse {
+	if collapse, _ := keys.Values["tokenizer.ggml.remove_extra_whitespaces"].(bool); collapse {
 		return errors.New("tokenizer.ggml.remove_extra_whitespaces: not implemented")
 	}
 

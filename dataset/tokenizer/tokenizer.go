@@ -58,7 +58,7 @@ type model interface {
 	appendIDs(dst []int, word string) []int
 }
 
-// Encode returns the ids of text. Added tokens that stand in the text, special
+// Encode returns the ids of text. Added tokens that are in the text, special
 // or not, become their ids. With special, the ids that open and close a
 // sequence are put around it. Bytes that are not UTF-8 count as U+FFFD, one
 // for each maximal part of a character.

@@ -120,6 +120,7 @@ func withDRM(listed, drm []results.GPUHolder) []results.GPUHolder {
 		same := func(h results.GPUHolder) bool {
 			return h.PID == holder.PID && (h.Device == holder.Device || h.Device == "")
 		}
+
 		found := false
 		for i := range listed {
 			if !same(listed[i]) {
@@ -134,6 +135,7 @@ func withDRM(listed, drm []results.GPUHolder) []results.GPUHolder {
 			listed = append(listed, holder)
 		}
 	}
+
 	sortHolders(listed)
 	return listed
 }

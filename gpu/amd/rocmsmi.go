@@ -55,7 +55,7 @@ func (s *rocmSMISampler) ProgramCPU() time.Duration { return s.tool.ProgramCPU()
 func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 	cards, err := s.ask(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errToolLost) && len(s.args) > len(rocmBasic()) {
-		s.note("%v; it is asked for less", err)
+		s.note("%v; fewer values are requested", err)
 		s.args = rocmBasic()
 		cards, err = s.ask(ctx)
 	}

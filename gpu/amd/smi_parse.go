@@ -155,20 +155,24 @@ func readMetric(entry object, into *results.GPUReading, notes *noteList) {
 	r := entryReader{entry, notes}
 	memory, power, usage, hot := r.section("mem_usage"), r.section("power"), r.section("usage"),
 		r.section("temperature")
+
 	set(&into.VRAMUsedBytes, wholeBytes(r.value(memory, inMiB, "used_vram")))
 	set(&into.GTTUsedBytes, wholeBytes(r.value(memory, inMiB, "used_gtt")))
 	// 0 W: the second die of a card, or a GPU that does not measure.
 	set(&into.PowerW, device.Positive(r.value(power, inWatts, "socket_power", "current_power")))
 	set(&into.Busy, device.Share(r.value(usage, inPercent, "gfx_activity", "gfx_usage")))
 	set(&into.MemoryBusy, device.Share(r.value(usage, inPercent, "umc_activity", "mem_usage")))
+
 	set(&into.EdgeC, device.Celsius(r.value(hot, inDegrees, "edge")))
 	set(&into.HotspotC, device.Celsius(r.value(hot, inDegrees, "hotspot")))
 	set(&into.MemoryC, device.Celsius(r.value(hot, inDegrees, "mem")))
+
 	// 0 J: a GPU without a counter.
 	set(&into.EnergyJ, device.Positive(r.value(r.section("energy"), inJoules, "total_energy_consumption")))
 	set(&into.CoreHz, r.clock("gfx_0", "gfx"))
 	set(&into.MemoryHz, r.clock("mem_0", "mem"))
 	set(&into.PowerLimitW, device.Positive(r.optional(power, inWatts, "power_limit")))
+
 	if reasons := throttleReasons(power, r.section("throttle")); reasons != nil {
 		into.Throttle = reasons
 	} else if status, _ := power.field("throttle_status").(string); strings.EqualFold(status, "THROTTLED") {

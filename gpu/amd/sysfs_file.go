@@ -119,7 +119,7 @@ func (g *sysfsGPU) close() {
 }
 
 // sysfsFile is an attribute that is kept open; reading it from its start makes
-// the driver write it anew. A nil one has no value.
+// the driver write it again. A nil one has no value.
 type sysfsFile struct{ file *os.File }
 
 func openSysfs(folder, name string) *sysfsFile {

@@ -14,7 +14,7 @@ import (
 )
 
 // decodeTool finds the JSON value in what one of AMD's tools printed: warnings
-// may stand before it and other values after it.
+// may be before it and other values after it.
 func decodeTool(out []byte) (any, error) {
 	const tries = 16
 	rest := out

@@ -67,7 +67,7 @@ func (d Device) IDIfNamed() string {
 
 // Options say where to look. The zero value is this machine.
 type Options struct {
-	// Root stands before /sys and /proc. With a root other than "" NVML is not
+	// Root is put before /sys and /proc. With a root other than "" NVML is not
 	// asked, because it knows only this machine.
 	Root string
 

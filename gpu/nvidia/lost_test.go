@@ -37,7 +37,7 @@ func TestLostGPU(t *testing.T) {
 				err)
 		}
 
-		// The header stands before each round here: it is not a row.
+		// The header is before each round here: it is not a row.
 		for _, streams := range []bool{true, false} {
 			sampler, err := NewSMISampler(device.Options{}, devices)
 			if err != nil {

@@ -88,7 +88,7 @@ func smiAsk(ctx context.Context, run device.ToolRunner, fields []string) (smiTab
 		}
 	}
 
-	return smiTable{}, nil, fmt.Errorf("nvidia-smi: it knows none of the fields that are asked for")
+	return smiTable{}, nil, fmt.Errorf("nvidia-smi knows none of the requested fields")
 }
 
 func smiArgv(fields []string) []string {

@@ -118,7 +118,7 @@ func smiThrottle(row smiRow) []string {
 
 // throttleOf names the reasons in a mask of clock event reasons. That a
 // GPU idles (0x1), runs at clocks that somebody set (0x2), follows another
-// (0x10) or a display (0x100) is not throttling, nor that it stands at its
+// (0x10) or a display (0x100) is not throttling, nor that it is at its
 // highest reliable voltage (0x400). Bits without a meaning yet are left out.
 func throttleOf(mask uint64) []string {
 	const (

@@ -34,7 +34,7 @@ type smiStream struct {
 	spent  atomic.Int64 // CPU time, when it has ended
 }
 
-// startSMIStream starts the program. It goes on after ctx has ended.
+// startSMIStream starts the program. It continues after ctx has ended.
 func startSMIStream(ctx context.Context, fields []string, period time.Duration, devices []device.Device) (*smiStream,
 	error,
 ) {

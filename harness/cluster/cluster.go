@@ -40,6 +40,16 @@ type Cluster struct {
 	retries string // file of Retry, in the folder; "": nothing is run again
 }
 
+// Open is the run of a folder, of which nothing is submitted without a scenario.
+func Open(p machine.Process, dir string, run results.Manifest, sc *scenarios.Scenario) (Cluster, error) {
+	dir, err := filepath.Abs(dir) // jobs start elsewhere
+	if err != nil {
+		return Cluster{}, err
+	}
+	folder, err := store.Open(dir)
+	return Cluster{Process: p, Folder: folder, Run: run.Run, Scenario: sc}, err
+}
+
 // Plan plans for nodes of which nothing is known yet: each job plans again on
 // its own.
 func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*session.Session, error) {
@@ -64,13 +74,13 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 			"results folder: take them from the environment with ${env:NAME}")
 	}
 	if session.WebhooksInClear(sc) {
-		return nil, usage.Errorf("notify: a webhook stands in the clear, which the results folder does not keep for " +
+		return nil, usage.Errorf("notify: a webhook is in clear text, which the results folder does not keep for " +
 			"the jobs: take it from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this machine, on which nothing will run
 	if long := tooLong(sc, s.Plan); len(long) > 0 {
-		return nil, usage.Errorf("%s\nsuch a job would be queued again in vain: give jobs more time (slurm.time), "+
-			"or the step less load", strings.Join(long, "\n"))
+		return nil, usage.Errorf("%s\nsuch a job would be requeued without finishing a step: give jobs more time "+
+			"(slurm.time), or the step less load", strings.Join(long, "\n"))
 	}
 	if sc.On == scenarios.OnSlurm && !wholeNodes(sc.Slurm) {
 		fmt.Fprintln(p.Stderr, "note: other jobs may run on the node of a job and disturb its figures: "+
@@ -179,7 +189,7 @@ func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupAr
 }
 
 // submissions are the groups of the run's arrays, by the cluster's ids. They
-// stand in the run's own journal, so that those of its jobs need not be read.
+// are in the run's own journal, so that those of its jobs need not be read.
 func (c Cluster) submissions() (map[string][]string, error) {
 	whole, err := store.Open(c.Folder.Dir()) // not that of one job
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
@@ -53,12 +54,12 @@ const (
 	// patience is how often a controller may give no answer before its first one.
 	patience = 3
 	// outage is for how long it may give none later: it is restarted, while the jobs
-	// go on and the folder shows their steps.
+	// continue and the folder shows their steps.
 	outage = 30 * time.Minute
 )
 
 // Follow writes lines about steps and jobs until no job is left, and returns the
-// run. When ctx ends, the jobs go on and no run is returned.
+// run. When ctx ends, the jobs continue and no run is returned.
 func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 	f := follower{Cluster: c, reported: map[string]int{}, where: map[string]string{}}
 	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C ends this view, not the jobs; 'bench watch %s' follows again, "+
@@ -196,3 +197,15 @@ func pause(ctx context.Context, d time.Duration) {
 
 // ErrNoJobs is for commands on jobs of a run that has none.
 var ErrNoJobs = usage.Errorf("this run has no jobs: it ran on one machine; Ctrl-C stops it")
+
+// Ended tells what came of a run of which no job is left: its outcome if all of it is
+// done, else how many steps have no verdict.
+func Ended(run *results.Run) (out harness.Outcome, done bool, open int) {
+	resume := harness.NewResume(run, false)
+	for i := range run.Steps {
+		if !resume.Keeps(run.Steps[i].Result.Step.ID) {
+			open++
+		}
+	}
+	return resume.Kept(), resume.Done(run), open
+}

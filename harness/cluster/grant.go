@@ -20,7 +20,7 @@ import (
 // grant is what a scheduler has given this job.
 type grant struct {
 	job   string        // id
-	nodes []recipe.Node // this one first; nil: it is the only one
+	nodes []recipe.Node // this one first
 }
 
 // grantOf reads it from thp machine.Processironment of a job.
@@ -95,15 +95,31 @@ func GrantedTo(p machine.Process) func(gpu.Inventory) gpu.Inventory {
 	}
 }
 
+// GrantedAmong leaves those that the job may use among GPUs given by index; nil: all
+// that it may.
+func GrantedAmong(p machine.Process, indices []int) func(gpu.Inventory) gpu.Inventory {
+	return func(inventory gpu.Inventory) gpu.Inventory {
+		inventory = GrantedTo(p)(inventory)
+		inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d device.Device) bool {
+			return indices != nil && !slices.Contains(indices, d.Index)
+		})
+		return inventory
+	}
+}
+
 // nodesOfJob are the nodes of this job, this one first, with the addresses by
-// which they reach each other; nil where it is alone.
+// which they reach each other; nil where its name is not known.
 func nodesOfJob(ctx context.Context, p machine.Process) ([]recipe.Node, error) {
-	if n, _ := p.Lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
+	self, _ := p.Lookup("SLURMD_NODENAME")
+	switch n, _ := p.Lookup("SLURM_JOB_NUM_NODES"); {
+	case n != "" && n != "1":
+	case self == "":
 		return nil, nil
+	default:
+		return []recipe.Node{{Name: self, Address: "127.0.0.1"}}, nil // nobody else is to reach it
 	}
 
 	list, _ := p.Lookup("SLURM_JOB_NODELIST")
-	self, _ := p.Lookup("SLURMD_NODENAME")
 	listed, err := slurm.Client{}.Nodes(ctx, list)
 	if err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ func (c Cluster) noteNode(ctx context.Context, node string, o session.Outcome, e
 func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant,
 	group results.Group,
 ) (*session.Session, error) {
-	if err := g.findInterfaces(ctx, p.Self, sc); err != nil {
+	if err := g.askNodes(ctx, p.Self, sc); err != nil {
 		return nil, err
 	}
 	s, err := session.New(ctx, p, sc, g.machine(p))
@@ -234,6 +234,7 @@ func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.C
 	near := results.Failf(results.FailInterrupted, "the job's time limit is near")
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGUSR1)
+
 	go func() {
 		const period = 2 * time.Second
 		ticker := time.NewTicker(period)
@@ -252,6 +253,7 @@ func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.C
 			}
 		}
 	}()
+
 	// The signal stays caught: it may come when all is done.
 	return ctx, func() bool { return errors.Is(context.Cause(ctx), near) }, func() { cancel(nil) }
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// How jobs fared on a node stands in a folder of its own, so that a job need not
+// How jobs fared on a node is in a folder of its own, so that a job need not
 // read the rest of the run: a file for each job that failed quickly, and one for the
 // last that had a result.
 const (

@@ -17,8 +17,8 @@ import (
 // often its job is queued again.
 type Retries map[string]int
 
-// RetriesOf lists the failed steps of a run.
-func RetriesOf(run *results.Run) Retries {
+// retriesOf lists the failed steps of a run.
+func retriesOf(run *results.Run) Retries {
 	r := Retries{}
 	for _, step := range run.Steps {
 		if step.Result.Verdict == results.Failed {
@@ -34,7 +34,7 @@ func (r Retries) retry(failed *results.Result) bool {
 	return listed && failed.Step.Attempt <= last
 }
 
-// Resume is what a run goes on with if these steps are run again.
+// Resume is what a run continues with if these steps are run again.
 func (r Retries) Resume(run *results.Run) *harness.Resume { return harness.NewResumeOf(run, r.retry) }
 
 // write puts the list into a new file of a run's folder, whose path there it

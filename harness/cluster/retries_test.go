@@ -24,7 +24,7 @@ func TestRetriesAreThoseOfTheSubmission(t *testing.T) {
 	run := &results.Run{Steps: []results.Step{
 		step("a", 1, results.Failed, results.FailExited), step("b", 1, results.OK, ""),
 	}}
-	retries := RetriesOf(run)
+	retries := retriesOf(run)
 	if resume := retries.Resume(run); resume.Keeps("a") || !resume.Keeps("b") {
 		t.Fatalf("retries %v: want the failed step run again and the other kept", retries)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/benchrig/bench/harness"
@@ -37,8 +38,31 @@ func Test(ctx context.Context, p machine.Process, sc *scenarios.Scenario, groups
 	return nil
 }
 
-// SubmitAll hands in the groups of a run that starts.
-func (c Cluster) SubmitAll(ctx context.Context, groups []results.Group) (err error) {
+// Submit plans a run, makes its folder below out and hands in all its jobs.
+func Submit(ctx context.Context, p machine.Process, sc *scenarios.Scenario, out string) (Cluster, error) {
+	s, err := Plan(ctx, p, sc)
+	if err != nil {
+		return Cluster{}, err
+	}
+	if out, err = filepath.Abs(out); err != nil { // jobs start elsewhere
+		return Cluster{}, err
+	}
+
+	groups := Groups(sc, s.Plan)
+	if err := Test(ctx, p, sc, groups); err != nil {
+		return Cluster{}, err
+	}
+	folder, err := s.Prepare(ctx, out, groups)
+	if err != nil {
+		return Cluster{}, err
+	}
+
+	c := Cluster{Process: p, Folder: folder, Run: filepath.Base(folder.Dir()), Scenario: sc}
+	return c, c.submitAll(ctx, groups)
+}
+
+// submitAll hands in the groups of a run that starts.
+func (c Cluster) submitAll(ctx context.Context, groups []results.Group) (err error) {
 	right, err := c.Folder.Submit()
 	if err != nil {
 		return err
@@ -65,7 +89,7 @@ func (c *Cluster) SubmitLeft(ctx context.Context, retryFailed bool) (run *result
 		return nil, 0, err
 	}
 	if retryFailed {
-		c.Retry = RetriesOf(run)
+		c.Retry = retriesOf(run)
 	}
 
 	queued, err := c.Jobs(ctx)
@@ -156,7 +180,7 @@ func (c Cluster) submitArray(ctx context.Context, journal *store.Journal, groups
 
 // Left are the groups with steps that a resumed run would run, without those
 // whose jobs are queued or running. Steps that were not needed are no reason to
-// run a group: they are decided on anew together with others of it.
+// run a group: they are decided on again together with others of it.
 func (c Cluster) Left(run *results.Run, resume *harness.Resume, jobs map[string]slurm.Job) []results.Group {
 	notNeeded := map[string]bool{}
 	for _, step := range run.NotNeeded {

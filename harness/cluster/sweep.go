@@ -15,7 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/output"
 	"github.com/benchrig/bench/launchers/cleanup"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -45,7 +47,18 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 		argv = append(argv, "--engine", sweep.Engine)
 	}
 
-	limit := sweepStep
+	if sweep.Grace > 0 {
+		argv = append(argv, "--grace", sweep.Grace.String())
+	}
+	if sweep.GPUs != nil {
+		list, err := recipe.GPUList(sweep.GPUs)
+		if err != nil {
+			return results.NodeProof{}, err
+		}
+		argv = append(argv, "--gpus", list)
+	}
+
+	limit := sweepStep + sweep.Grace
 	if sweep.Baseline != nil {
 		text, err := json.Marshal(sweep.Baseline)
 		if err != nil {
@@ -68,11 +81,12 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // srun by name, arguments ours
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}     // Ctrl-C is for bench
 	cmd.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	var stderr output.Head
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := runAndForwardKill(cmd, killNow); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()),
-			strings.TrimSpace(stderr.String()))
+			stderr.String())
 	}
 
 	return parseSweep(stdout.String())

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/dataset/mixture"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/secrets"
@@ -52,18 +53,21 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 		return job, nil, err
 	}
 
-	set, counter, err := prompts(ctx, f, server)
+	set, counter, err := prompts(ctx, f, &job.Options.Settings, server)
 	if err != nil {
 		return job, nil, err
 	}
 
+	if job.Probes, err = step.NewProbes(job.Options.Probes, f.Dataset.Seed, nil); err != nil {
+		return job, nil, usage.Mark(err)
+	}
+
 	result := newResult(p.Version, f, job.Options)
-	first := step.LoadPrompts(set)[:min(1, len(set.Prompts))]
-	job.SetPrompts(set, slices.Repeat(first, max(0, f.Warmups)), result) // as vLLM's client warms up
+	job.SetPrompts(set, warmups(f, &job.Options.Settings, step.LoadPrompts(set)), result)
 	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
-		NoReplay: f.NoSelfTimed,
-		Ramp:     loadspec.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
+		NoReplay: f.NoSelfTimed, Stages: job.Options.Stages,
+		Ramp: loadspec.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
 
 	err = job.SetSending(schedule, set, counter, result)
@@ -77,15 +81,15 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 	return job, result, nil
 }
 
-// KeyVariable is the variable that bench load takes the server's key from.
-const KeyVariable = "OPENAI_API_KEY"
+// keyVariable is the variable that bench load takes the server's key from.
+const keyVariable = "OPENAI_API_KEY"
 
 // RequestKey names what the key of a request is taken from.
 func RequestKey(f *vllmcli.Flags) string {
 	if headers, err := f.Request.HeaderMap(); err == nil && headers["Authorization"] != "" {
 		return "--header Authorization"
 	}
-	return KeyVariable
+	return keyVariable
 }
 
 // NameKey adds to the error of a server that refuses a key what the key was
@@ -104,7 +108,7 @@ func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Op
 		return nil, usage.Mark(err)
 	}
 
-	key, _ := p.Lookup(KeyVariable)
+	key, _ := p.Lookup(keyVariable)
 	spec := recipe.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
 		Model: f.Model, ServedName: f.ServedName, Headers: o.Target.Headers,
@@ -137,12 +141,15 @@ func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Op
 func nameModel(ctx context.Context, p machine.Process, f *vllmcli.Flags, server *launchers.Server) error {
 	named := server.Model()
 	models, err := listModels(ctx, p, f, server)
+	if failure, ok := errors.AsType[*results.Failure](err); ok && failure.Class == results.FailConnect && named == "" {
+		return fmt.Errorf("no server answers (%w): start it, or name its address with --base-url or --port", err)
+	}
 	if err != nil && named == "" {
-		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", NameKey(err, KeyVariable))
+		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", NameKey(err, keyVariable))
 	}
 	switch {
 	case err != nil:
-		fmt.Fprintf(p.Stderr, "note: no model list: %v\n", NameKey(err, KeyVariable))
+		fmt.Fprintf(p.Stderr, "note: no model list: %v\n", NameKey(err, keyVariable))
 	case named == "":
 		fmt.Fprintf(p.Stderr, "model: %s\n", server.Model())
 	case !slices.Contains(models, server.Model()):
@@ -189,8 +196,10 @@ func KindOf(backend string) engines.Kind {
 
 // prompts makes the prompts, counted by a tokenizer's file, else by the
 // server where it does that, else by nobody.
-func prompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*dataset.Set, step.TokenCounter, error) {
-	spec, err := f.Dataset.Spec()
+func prompts(ctx context.Context, f *vllmcli.Flags, s *loadspec.Settings, server *launchers.Server) (*dataset.Set,
+	step.TokenCounter, error,
+) {
+	orders, err := f.Specs()
 	if err != nil {
 		return nil, step.TokenCounter{}, usage.Mark(err)
 	}
@@ -202,11 +211,46 @@ func prompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*
 	if err != nil {
 		return nil, counter, usage.Mark(err)
 	}
-	set, err := dataset.Build(ctx, spec, counter.Tokenizer)
+	var sets []*dataset.Set
+	for _, order := range orders {
+		set, err := dataset.Build(ctx, order, counter.Tokenizer)
+		if err != nil {
+			return nil, counter, usage.Mark(err)
+		}
+		sets = append(sets, set)
+	}
+
+	kinds := s.Kinds()
+	if len(kinds) == 0 {
+		return sets[0], counter, nil
+	}
+	set, err := mixture.Whole(kinds, f.Dataset.NumPrompts, f.Dataset.Seed, sets)
 	if err != nil {
-		return nil, counter, usage.Mark(err)
+		return nil, counter, usage.Mark(fmt.Errorf("%w: lower --num-prompts", err))
 	}
 	return set, counter, nil
+}
+
+// warmups are copies of the first prompt, as vLLM's client warms up; of a mixture, of
+// the first prompt of each kind in turn.
+func warmups(f *vllmcli.Flags, s *loadspec.Settings, measured []load.Prompt) []load.Prompt {
+	var first []load.Prompt
+	for _, p := range measured {
+		if slices.IndexFunc(first, func(had load.Prompt) bool {
+			return had.Class == p.Class && had.Model == p.Model
+		}) < 0 {
+			first = append(first, p)
+		}
+	}
+	n := max(0, f.Warmups)
+	if len(s.Kinds()) > 0 {
+		n = loadspec.MixedWarmups(s.Kinds(), n)
+	}
+	out := make([]load.Prompt, n)
+	for i := range out {
+		out[i] = first[i%len(first)]
+	}
+	return out
 }
 
 // newResult is the result before anything is measured.
@@ -219,6 +263,10 @@ func newResult(version string, f *vllmcli.Flags, o load.Options) *results.Result
 		Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
 
+	if len(o.Classes) > 0 {
+		asked.Dataset, asked.DatasetPath, asked.InputLen = "mixture", "", nil
+		asked.IgnoreEOS = !slices.ContainsFunc(o.Classes, func(c loadspec.Class) bool { return !c.IgnoreEOS })
+	}
 	if f.MaxConcurrency > 0 {
 		asked.MaxConcurrency = &f.MaxConcurrency
 	}

@@ -225,9 +225,9 @@ func clientCores(v View) []Finding {
 	choice := v.CPUs.Choose(1, nil)
 	if len(choice.Client) == 0 {
 		return []Finding{finding("client", Note, "use a client on another host (client: hosts) where the server needs "+
-			"all cores", "client: cpus: auto gives it %s", choice.Why)}
+			"all cores", "client: cpus: auto gives the client %s", choice.Why)}
 	}
-	return []Finding{finding("client", OK, "", "client: cpus: auto gives it CPUs %s (%s), and servers CPUs %s",
+	return []Finding{finding("client", OK, "", "client: cpus: auto gives the client CPUs %s (%s), and servers CPUs %s",
 		choice.Client, choice.Why, choice.Servers)}
 }
 

@@ -21,6 +21,8 @@ const (
 	whenBefore = "before"
 	whenAfter  = "after"
 	whenUndo   = "undo"
+
+	phaseEvaluate = "evaluate" // of BENCH_PHASE
 )
 
 // Program carries out what a scenario puts around the measuring; a Runner is one.
@@ -32,6 +34,8 @@ type Program interface {
 	Undo(ctx context.Context, hook scenarios.Hook, vars map[string]string) results.HookRecord
 	// Check looks at a condition of the machine.
 	Check(ctx context.Context, check scenarios.Check) results.HookRecord
+	// Evaluate runs the command that measures the quality of a step's servers.
+	Evaluate(ctx context.Context, e scenarios.Evaluation, vars map[string]string) *results.CommandScore
 }
 
 // Around runs the hooks of one run, in their order: before and after the run,
@@ -50,7 +54,7 @@ type Around struct {
 	warnings []results.Warning // that hold for every step from now on
 }
 
-// level is a run, server start or step that hooks stand around.
+// level is a run, server start or step that has hooks before and after it.
 type level struct {
 	name     string
 	vars     map[string]string
@@ -130,6 +134,18 @@ func (a *Around) AfterStep(ctx context.Context, result *results.Result) {
 	result.Warnings = append(result.Warnings, l.warnings...)
 }
 
+// EvaluateStep runs the scenario's evaluation beside the servers of the step that is
+// under way; null if there is none.
+func (a *Around) EvaluateStep(ctx context.Context) *results.CommandScore {
+	l := a.levels[plan.LevelStep]
+	if l == nil || !a.Scenario.Evaluation.Given() {
+		return nil
+	}
+	e := a.Scenario.Evaluation
+	a.Live.Enter(results.LiveHooks, e.Timeout, "evaluation: "+e.Name)
+	return a.Program.Evaluate(ctx, e, l.phase(phaseEvaluate))
+}
+
 // OfLife gives the result of a step what the hooks of its server start said.
 func (a *Around) OfLife(result *results.Result) {
 	result.Warnings = append(result.Warnings, a.warnings...)
@@ -149,6 +165,7 @@ func stepVars(step results.StepRef, pass int, servers []results.Server) map[stri
 		"BENCH_VARIANT": step.Variant, "BENCH_LIFE": servers[0].Life, "BENCH_STEP": step.ID, "BENCH_POINT": step.Point,
 		"BENCH_REPEAT": strconv.Itoa(step.Repeat), "BENCH_ATTEMPT": strconv.Itoa(step.Attempt),
 		"BENCH_BASE_URL": urls[0], "BENCH_BASE_URLS": strings.Join(urls, " "),
+		"BENCH_MODEL": servers[0].Model,
 	}
 }
 

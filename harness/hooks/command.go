@@ -31,9 +31,15 @@ type command struct {
 	limit time.Duration
 }
 
-// command runs a program and returns its last words. When it returns, nothing
-// of the program is left, whatever it started included.
+// command runs a program and returns its last lines, as one text. When it returns,
+// nothing of the program is left, whatever it started included.
 func (r *Runner) command(ctx context.Context, c command) (said string, err error) {
+	tail, err := r.output(ctx, c)
+	return lastLines(tail), err
+}
+
+// output is command, with the last part of what the program wrote as it is.
+func (r *Runner) output(ctx context.Context, c command) (tail string, err error) {
 	if ctx.Err() != nil {
 		return "", errors.New("not run: interrupted")
 	}
@@ -51,7 +57,7 @@ func (r *Runner) command(ctx context.Context, c command) (said string, err error
 	}
 
 	words := make(chan string, 1)
-	go func() { words <- lastWords(output) }()
+	go func() { words <- tailOf(output) }()
 	err = wait(ctx, started, c.limit)
 	_ = output.SetReadDeadline(time.Now().Add(drainTime))
 	return <-words, err

@@ -79,7 +79,7 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 }
 
-// alive tells whether the process whose pid is in a file still runs.
+// alive reports whether the process whose pid is in a file still runs.
 func alive(t *testing.T, file string) bool {
 	t.Helper()
 	text, err := os.ReadFile(file)

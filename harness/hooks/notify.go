@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -88,8 +89,8 @@ func classOf(why string) string {
 // complete gives a message its texts, without secrets.
 func (r *Runner) complete(m Message) Message {
 	m.Reason, m.Step, m.Folder = r.redact(m.Reason), r.redact(m.Step), r.redact(m.Folder)
-	counts := fmt.Sprintf("%d ok, %d suspect, %d failed, %d not run of %d steps", m.OK, m.Suspect, m.Failed, m.NotRun,
-		m.Planned)
+	counts := fmt.Sprintf("%d ok, %d suspect, %d failed, %d not run of %s", m.OK, m.Suspect, m.Failed, m.NotRun,
+		text.Count(m.Planned, "step"))
 	switch {
 	case m.Event == NotifyFirstFailure:
 		m.Title = fmt.Sprintf("bench %s: step %s failed%s", m.Scenario, m.Step, classOf(m.Reason))

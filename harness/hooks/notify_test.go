@@ -81,10 +81,10 @@ func TestNotifyWebhook(t *testing.T) {
 	}
 }
 
-// The body of a webhook is what others build on: docs/operations.md names
+// The body of a webhook is what others build on: docs/hooks.md names
 // every field.
 func TestBodyIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/operations.md")
+	text, err := os.ReadFile("../../docs/hooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBodyIsDocumented(t *testing.T) {
 	}
 	for name := range fields {
 		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("docs/operations.md does not name `%s`", name)
+			t.Errorf("docs/hooks.md does not name `%s`", name)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Undo struct {
 	Vars        map[string]string // BENCH_* variables that the hook had
 }
 
-// hidden stands where a secret was.
+// hidden replaces a secret.
 const hidden = "***"
 
 // Redacted tells that a secret was taken out of the argv on its way into the
@@ -72,7 +72,7 @@ func lastOf(open []Undo, u Undo) int {
 // of it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
 	if u.Redacted() {
-		return r.NotPutBack(u, "not run: it holds a secret, which is not stored; undo the change by hand")
+		return r.NotPutBack(u, "not run: it contains a secret, which is not stored; undo the change by hand")
 	}
 
 	in := *r

@@ -14,8 +14,8 @@ const (
 	keptWidth = 300     // runes of a line
 )
 
-// lastWords reads to the end and returns the last lines, as one text.
-func lastWords(from io.Reader) string {
+// tailOf reads to the end and returns the last part of what it read.
+func tailOf(from io.Reader) string {
 	kept := make([]byte, 0, 2*keptBytes)
 	buf := make([]byte, 4<<10)
 	for {
@@ -25,7 +25,7 @@ func lastWords(from io.Reader) string {
 			kept = append(kept[:0], kept[len(kept)-keptBytes:]...)
 		}
 		if err != nil {
-			return lastLines(string(kept))
+			return string(kept)
 		}
 	}
 }

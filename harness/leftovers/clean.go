@@ -336,7 +336,7 @@ func describeLeftover(left *cleanup.Leftover) Server {
 	return done
 }
 
-// undo puts back what one hook has changed, unless the machine was started anew
+// undo puts back what one hook has changed, unless the machine was started again
 // since: what is there by now was not the hook's doing.
 func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, target state.Run,
 	appendEvent func(results.Event) error,

@@ -1,7 +1,6 @@
 package life
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,7 @@ func (s *Starter) CapLogs() {
 }
 
 // capLog gives back the disk that the middle of a log takes once it has more
-// than limit bytes. The server writes straight into the file and goes on doing
+// than limit bytes. The server writes straight into the file and continues doing
 // so: the file keeps its length, and its head and end stay where they are, so
 // that no last word can be lost between two files. File systems without holes
 // say so by an error.
@@ -44,6 +43,7 @@ func capLog(path string, limit int64) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
+
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
 		return err
@@ -52,6 +52,7 @@ func capLog(path string, limit int64) error {
 	if stat.Size <= limit || stat.Blocks*statBlock <= limit+limit/logSlack {
 		return nil
 	}
+
 	from := (limit - limit/2 + logBlock - 1) / logBlock * logBlock
 	to := (stat.Size - limit/2) / logBlock * logBlock
 	if to <= from {
@@ -107,7 +108,7 @@ func redactFile(path string, hide func(string) string) error {
 
 	changed := false
 	err = inside.Replace(root, name, func(out io.Writer) error {
-		changed, err = copyLines(out, in, hide)
+		changed, err = secrets.CopyLines(out, in, hide)
 		if err == nil && !changed {
 			err = errUnchanged
 		}
@@ -121,22 +122,3 @@ func redactFile(path string, hide func(string) string) error {
 
 // errUnchanged leaves a log as it is: a server may still write to it.
 var errUnchanged = errors.New("no secret in it")
-
-// copyLines copies line by line through hide and says whether a line changed.
-func copyLines(w io.Writer, r io.Reader, hide func(string) string) (changed bool, err error) {
-	in, out := bufio.NewReader(r), bufio.NewWriter(w)
-	for {
-		line, readErr := in.ReadString('\n')
-		hidden := hide(line)
-		changed = changed || hidden != line
-		if _, err := out.WriteString(hidden); err != nil {
-			return changed, err
-		}
-		if errors.Is(readErr, io.EOF) {
-			return changed, out.Flush()
-		}
-		if readErr != nil {
-			return changed, readErr
-		}
-	}
-}

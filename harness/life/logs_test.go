@@ -61,7 +61,7 @@ func TestRedactLogs(t *testing.T) {
 	}
 }
 
-// A server goes on writing to a log whose middle is taken away: head and end
+// A server continues writing to a log whose middle is taken away: head and end
 // stay, and the disk that it takes is bounded.
 func TestCapLog(t *testing.T) {
 	const limit = 256 << 10

@@ -11,10 +11,12 @@ package life
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
@@ -58,6 +60,9 @@ type Order struct {
 	Step  results.StepRef // the first step that waits for the servers
 	Pass  int             // 2: the second of a step with two
 	Ports []int           // to take, one a replica; nil: the first free ones
+
+	Env  map[string]string // variables of the servers beside those of their recipes; these win
+	Poll time.Duration     // as recipe.Ready has it; 0: the usual
 }
 
 // Launch starts the servers one after the other: engines that start at once
@@ -115,6 +120,7 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 		spec := r.Spec
 		spec.Life, spec.Cookie, spec.OnReadinessChange, spec.TLS = o.ID, s.Cookie, s.Live.SetStage, tls
 		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
+		spec.Env, spec.Ready.Poll = withVariables(spec.Env, o.Env), o.Poll
 		fixed := r.FixedPort
 		if o.Ports != nil {
 			spec.Port, fixed = o.Ports[spec.Replica], true
@@ -134,6 +140,14 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 	return servers, nil
 }
 
+// withVariables are variables with others over them.
+func withVariables(env, over map[string]string) map[string]string {
+	all := make(map[string]string, len(env)+len(over))
+	maps.Copy(all, env)
+	maps.Copy(all, over)
+	return all
+}
+
 // meetPeers tells a part of a server where those before it listen, and finds a free
 // port at which it is found by them.
 func meetPeers(ctx context.Context, spec recipe.Spec, before []recipe.Peer, taken []int) (recipe.Spec, error) {
@@ -148,7 +162,7 @@ func meetPeers(ctx context.Context, spec recipe.Spec, before []recipe.Peer, take
 	for _, p := range before {
 		avoid = append(avoid, p.SideChannel)
 	}
-	port, err := ports.Find(ctx, spec.Host, spec.SideChannel, avoid)
+	port, err := findPort(ctx, spec, spec.SideChannel, avoid)
 	if err != nil {
 		return spec, results.Failf(results.FailPortInUse, "%v", err)
 	}
@@ -244,7 +258,7 @@ func launchOnPort(
 	avoid := slices.Clone(taken)
 	for range portTries {
 		if !fixed {
-			if spec.Port, err = ports.Find(ctx, spec.Host, spec.Port, avoid); err != nil {
+			if spec.Port, err = findPort(ctx, spec, spec.Port, avoid); err != nil {
 				return nil, 0, results.Failf(results.FailPortInUse, "%v", err)
 			}
 		}
@@ -256,6 +270,14 @@ func launchOnPort(
 	}
 
 	return server, spec.Port, err
+}
+
+// findPort is the first free port on the server's node, as far as can be seen.
+func findPort(ctx context.Context, spec recipe.Spec, from int, avoid []int) (int, error) {
+	if spec.Span.Away {
+		return ports.FindElsewhere(ctx, spec.Reached(), from, avoid)
+	}
+	return ports.Find(ctx, spec.Host, from, avoid)
 }
 
 // portLost reports whether a start failed because somebody else has the port.

@@ -14,9 +14,10 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/internal/cpus"
+	"github.com/benchrig/bench/launchers/caches"
 )
 
-// sysfsRootVariable names a folder that stands before /sys and /proc when bench
+// sysfsRootVariable names a folder that is put before /sys and /proc when bench
 // looks for GPUs: for tests, and for replays of a machine that is not at hand.
 const sysfsRootVariable = "BENCH_SYSFS_ROOT"
 
@@ -40,6 +41,17 @@ func (p Process) GPUOptions() device.Options {
 func (p Process) Visibility() map[string]string {
 	found := map[string]string{}
 	for _, name := range gpu.VisibilityVariables() {
+		if value, ok := p.Lookup(name); ok {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// HubCache are the variables of this process that say where downloaded models are.
+func (p Process) HubCache() map[string]string {
+	found := map[string]string{}
+	for _, name := range caches.HubVariables() {
 		if value, ok := p.Lookup(name); ok {
 			found[name] = value
 		}

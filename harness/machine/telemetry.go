@@ -69,7 +69,7 @@ func (t *Telemetry) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 	return t.watcher.Holders(ctx)
 }
 
-// sampling is a recording that goes on.
+// sampling is a recording in progress.
 type sampling struct{ recorder *gpu.Recorder }
 
 func (s sampling) Stop() telemetry.SamplingCost {

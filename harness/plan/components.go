@@ -2,9 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"net"
 	"slices"
 
-	"github.com/benchrig/bench/launchers/ports"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -17,49 +18,62 @@ const (
 )
 
 // componentRecipes are the recipes of a server of several parts: each part's in
-// turn, with GPUs that no part before it has.
+// turn, with GPUs that no part before it has on its node.
 func componentRecipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all []Recipe, problem string,
 	err error,
 ) {
-	needs, err := gpusOfComponents(sc, v, machine)
+	rooms, problem := roomsOf(sc, v, machine)
+	needs, err := gpusOfComponents(sc, v, rooms[0].machine)
 	if err != nil {
 		return nil, "", err
 	}
+	shares, short := placeComponents(v, needs, rooms)
+	if problem == "" {
+		problem = short
+	}
 
-	machine, problem = roomFor(v, needs, machine)
-	taken := listedGPUs(v)
 	var peers []recipe.Peer
 	for i, c := range v.Components {
-		part := v
-		part.Components, part.Server = nil, c.Server
-		if needs[i] > 0 {
-			part.Server.GPUs.List, part.Server.GPUs.Count = freeOf(machine, taken), needs[i]
-		}
-		own, lacks, err := Recipes(sc, part, machine)
-		if err != nil {
-			return nil, "", fmt.Errorf("%w (component %s)", err, c.Name)
-		}
-		if problem == "" && lacks != "" {
-			problem = lacks + " (component " + c.Name + ")"
-		}
-
 		before := peers
-		for _, r := range own {
-			r.Spec = asPart(r.Spec, c, len(all), machine)
-			r.Spec.Peers = before
-			if len(all) > 0 {
-				r.Spec.ServedName = servedBehind(r, all[0])
+		for _, s := range shares[i] {
+			own, lacks, err := componentShare(sc, v, c, s, needs[i])
+			if err != nil {
+				return nil, "", fmt.Errorf("%w (component %s)", err, c.Name)
 			}
-			if r.Spec.Inner = i < len(v.Components)-1; r.Spec.Inner {
-				r.Spec.Smoke = recipe.Smoke{} // it is for what takes requests
+			if problem == "" && lacks != "" {
+				problem = lacks + " (component " + c.Name + ")"
 			}
-			taken = append(taken, r.Spec.GPUs...)
-			peers = append(slices.Clip(peers), PeerOf(r.Spec))
-			all = append(all, r)
+
+			for _, r := range own {
+				r.Spec = asPart(r.Spec, c, len(all), machine)
+				r.Spec.Peers = before
+				if len(all) > 0 {
+					r.Spec.ServedName = servedBehind(r, all[0])
+				}
+				if r.Spec.Inner = i < len(v.Components)-1; r.Spec.Inner {
+					r.Spec.Smoke = recipe.Smoke{} // it is for what takes requests
+				}
+				r.Spec = s.room.placed(r.Spec, c.Server.Interface)
+				s.room.taken = append(s.room.taken, r.Spec.GPUs...)
+				peers = append(slices.Clip(peers), PeerOf(r.Spec))
+				all = append(all, r)
+			}
 		}
 	}
 
 	return all, problem, nil
+}
+
+// componentShare are the recipes of those servers of a component that run on one node.
+func componentShare(sc *scenarios.Scenario, v scenarios.Variant, c scenarios.Component, s share, need int) ([]Recipe,
+	string, error,
+) {
+	v.Components, v.Server = nil, c.Server
+	v.Server.Replicas = s.servers
+	if need > 0 {
+		v.Server.GPUs.List, v.Server.GPUs.Count = freeOf(s.room.machine, s.room.taken), need
+	}
+	return Recipes(sc, v, s.room.machine)
 }
 
 // asPart is the spec of a server that is number at among those of all parts, which
@@ -85,7 +99,7 @@ func servedBehind(r, first Recipe) string {
 // PeerOf is a server as the components after it know it.
 func PeerOf(spec recipe.Spec) recipe.Peer {
 	return recipe.Peer{
-		Component: spec.Component, Host: ports.Reachable(spec.Host), Port: spec.Port, SideChannel: spec.SideChannel,
+		Component: spec.Component, Host: spec.Reached(), Port: spec.Port, SideChannel: spec.SideChannel,
 	}
 }
 
@@ -95,7 +109,7 @@ func gpusOfComponents(sc *scenarios.Scenario, v scenarios.Variant, machine Machi
 	needs := make([]int, len(v.Components))
 	for i, c := range v.Components {
 		part := v
-		part.Server = c.Server
+		part.Components, part.Server = nil, c.Server
 		kind, ok := kindOf(sc, part, machine)
 		if !ok {
 			return nil, variantError(v, fmt.Errorf("component %s: unknown launcher %q", c.Name, c.Server.Launcher))
@@ -112,31 +126,140 @@ func gpusOfComponents(sc *scenarios.Scenario, v scenarios.Variant, machine Machi
 	return needs, nil
 }
 
-// roomFor is the machine, or one that has enough GPUs for all parts and the problem
-// that this one has not.
-func roomFor(v scenarios.Variant, needs []int, machine Machine) (_ Machine, problem string) {
-	total := 0
-	for i, c := range v.Components {
-		total += needs[i] * max(1, c.Server.Replicas)
-	}
-	free := freeOf(machine, listedGPUs(v))
-	if total <= len(free) {
-		return machine, ""
-	}
-
-	problem = fmt.Sprintf("variant %q: its components need %d GPUs, and %d are free for them", v.Name, total, len(free))
-	machine.GPUs, machine.Allowed, machine.Granted = total+len(listedGPUs(v)), nil, nil
-	for _, listed := range listedGPUs(v) {
-		machine.GPUs = max(machine.GPUs, listed+1+total)
-	}
-	return machine, problem
+// room is a node of the job with what servers on it can have.
+type room struct {
+	node    recipe.Node
+	away    bool // it is another machine than this one
+	several bool // the job has other nodes, which must reach servers here
+	machine Machine
+	taken   []int // GPUs of servers on it
+	needed  int   // GPUs of servers that are placed on it
 }
 
-// listedGPUs are those that parts name by index.
-func listedGPUs(v scenarios.Variant) []int {
+// share are servers of a component that run on one node.
+type share struct {
+	room    *room
+	servers int
+}
+
+// roomsOf are the nodes for the components of a server, this one first. What is not
+// known of another node is assumed to be as here.
+func roomsOf(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (rooms []*room, problem string) {
+	need := NodesOf(v)
+	if need == 1 {
+		return []*room{{machine: machine, taken: listedGPUs(v, 0)}}, ""
+	}
+	if machine.Granted == nil && machine.GPUs == 0 { // not on a node yet
+		machine.GPUs = sc.Slurm.GPUsOfNode()
+	}
+
+	nodes, problem := nodesFor(v, need, machine)
+	for at, node := range nodes {
+		there := machine
+		if at > 0 {
+			there.Devices, there.Allowed, there.CPUs = nil, nil, nil
+			there.GPUs, there.Granted = machine.usable(), nil
+			if node.GPUs != nil {
+				there.GPUs, there.Granted = len(node.GPUs), node.GPUs
+			}
+		}
+		rooms = append(rooms, &room{
+			node: node, away: at > 0, several: true, machine: there, taken: listedGPUs(v, at),
+		})
+	}
+	return rooms, problem
+}
+
+// placeComponents says on which nodes the servers of each component run: where node:
+// says, else on the first node with enough GPUs, those without GPUs on the first. A
+// node that has too few is given more, with the problem.
+func placeComponents(v scenarios.Variant, needs []int, rooms []*room) (shares [][]share, problem string) {
+	for i, c := range v.Components {
+		if c.Node > 0 {
+			rooms[c.Node-1].needed += needs[i] * max(1, c.Server.Replicas)
+		}
+	}
+
+	shares = make([][]share, len(v.Components))
+	for i, c := range v.Components {
+		if c.Node > 0 {
+			shares[i] = []share{{rooms[c.Node-1], max(1, c.Server.Replicas)}}
+			continue
+		}
+		counts := make([]int, len(rooms))
+		for range max(1, c.Server.Replicas) {
+			at := slices.IndexFunc(rooms, func(r *room) bool {
+				return needs[i] == 0 || r.needed+needs[i] <= r.free()
+			})
+			if at < 0 {
+				at = len(rooms) - 1
+			}
+			rooms[at].needed += needs[i]
+			counts[at]++
+		}
+		for at, n := range counts {
+			if n > 0 {
+				shares[i] = append(shares[i], share{rooms[at], n})
+			}
+		}
+	}
+
+	for _, r := range rooms {
+		if short := r.makeRoom(); short != "" && problem == "" {
+			problem = fmt.Sprintf("variant %q: %s", v.Name, short)
+		}
+	}
+	return shares, problem
+}
+
+// free is how many GPUs there are to choose from.
+func (r *room) free() int { return len(freeOf(r.machine, r.taken)) }
+
+// makeRoom gives the node as many GPUs as its servers need, if it has too few, and
+// says so.
+func (r *room) makeRoom() (problem string) {
+	need, free := r.needed, r.free()
+	if need <= free {
+		return ""
+	}
+
+	r.machine.GPUs, r.machine.Allowed, r.machine.Granted = need+len(r.taken), nil, nil
+	for _, listed := range r.taken {
+		r.machine.GPUs = max(r.machine.GPUs, listed+1+need)
+	}
+	on := ""
+	if r.several {
+		on = " on node " + r.node.Name
+	}
+	return fmt.Sprintf("its components need %s%s, and %d are free for them", text.Count(need, "GPU"), on, free)
+}
+
+// placed is the spec of a server on the node. Where the job has several, it listens
+// at the node's address, unless it takes the requests and runs beside bench.
+func (r *room) placed(spec recipe.Spec, network string) recipe.Spec {
+	if !r.several {
+		return spec
+	}
+	spec.Span = recipe.Span{
+		Nodes: []recipe.Node{r.node}, Interface: network,
+		Step: r.away || spec.Container.JobStep(), Away: r.away,
+	}
+	ip := net.ParseIP(spec.Host)
+	local := spec.Host == "localhost" || ip != nil && ip.IsLoopback()
+	if local && (r.away || spec.Inner) {
+		spec.Host = r.node.Address
+	}
+	return spec
+}
+
+// listedGPUs are those that parts on a node name by index; a part without node: that
+// names some is on the first.
+func listedGPUs(v scenarios.Variant, node int) []int {
 	var all []int
 	for _, c := range v.Components {
-		all = append(all, c.Server.GPUs.List...)
+		if max(0, c.Node-1) == node {
+			all = append(all, c.Server.GPUs.List...)
+		}
 	}
 	return all
 }

@@ -26,6 +26,8 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			switch {
 			case sc.Tune.Figure != "" && s.Repeat > 1:
 				s.Decided = tuneNote(sc, s.Repeat)
+			case sc.Bisect.Figure != "":
+				s.Decided, may = bisectNote(sc, s.Repeat, life.VariantIndex)
 			case sc.Search.Metric != "":
 				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From,
 					sc.Search.To)
@@ -130,6 +132,44 @@ func TunePolicy(sc *scenarios.Scenario) *results.TunePolicy {
 	}
 }
 
+// BlamePolicy is the factorial that a scenario's variants make up; nil: none.
+func BlamePolicy(sc *scenarios.Scenario) *results.BlamePolicy {
+	b := sc.Blame
+	if b.From == "" {
+		return nil
+	}
+	policy := &results.BlamePolicy{From: b.From, To: b.To, Figure: b.Figure, Levels: b.Levels}
+	for i, f := range b.Factors {
+		factor := results.Factor{Letter: scenarios.FactorLetter(i), Name: f.Name}
+		for _, s := range f.Settings {
+			factor.Settings = append(factor.Settings, results.Setting(s))
+		}
+		policy.Factors = append(policy.Factors, factor)
+	}
+	return policy
+}
+
+// BisectPolicy is the search over versions that a scenario asks for; nil: none.
+func BisectPolicy(sc *scenarios.Scenario) *results.BisectPolicy {
+	b := sc.Bisect
+	if b.Figure == "" {
+		return nil
+	}
+	return &results.BisectPolicy{Figure: b.Figure, Starts: b.Starts, Confirm: b.Confirm}
+}
+
+// bisectNote says when a round measures a version, and whether it may not.
+func bisectNote(sc *scenarios.Scenario, round, version int) (note string, may bool) {
+	const first = 3 // rounds with the ends, whatever comes out
+	if round > first {
+		return "for the versions around the change and one between them", true
+	}
+	if ends := version == 0 || version == len(sc.Variants)-1; !ends {
+		return fmt.Sprintf("round %d: for the first and the last version", round), true
+	}
+	return "", false
+}
+
 // tuneNote says which variants a later round of a tuning measures.
 func tuneNote(sc *scenarios.Scenario, round int) string {
 	if sizes := sc.Tune.Sizes(len(sc.Variants)); round <= len(sizes) {
@@ -148,20 +188,23 @@ func (c *cost) add(o cost) {
 	c.seconds, c.steps, c.starts = c.seconds+o.seconds, c.steps+o.steps, c.starts+o.starts
 }
 
-// limitTuning works out the most that a tuning comes to: each round with the
-// variants, in a confirmation the load points, that take longest.
+// limitTuning works out the most that a tuning or a bisection comes to: each round
+// with the variants, in a confirmation of a tuning the load points, that take longest.
 func (p *Plan) limitTuning(sc *scenarios.Scenario) {
-	policy := TunePolicy(sc)
-	if policy == nil {
+	tuned, bisected := TunePolicy(sc), BisectPolicy(sc)
+	if tuned == nil && bisected == nil {
 		return
 	}
 
 	total := cost{}
 	for round := range sc.Repeats {
-		const confirming = 2
-		most, whole := confirming, round < len(policy.Sizes)
-		if whole {
-			most = policy.Sizes[round]
+		const pair = 2
+		most, whole := pair, bisected != nil || round < len(tuned.Sizes)
+		switch {
+		case bisected != nil && round >= bisected.Starts && round < sc.Repeats-bisected.Confirm:
+			most = pair + 1
+		case bisected == nil && whole:
+			most = tuned.Sizes[round]
 		}
 		costs := p.costsOf(round+1, whole)
 		for _, c := range costs[:min(most, len(costs))] {

@@ -175,7 +175,7 @@ func TestPlaceWithinLimits(t *testing.T) {
 			"MIG devices are not divided", part,
 			scenarios.Server{Replicas: 2},
 			[][]int{{0}, {1}},
-			"1 MIG devices (MIG-a), which bench cannot divide",
+			"1 MIG device (MIG-a), which bench cannot divide",
 		},
 	} {
 		placed, problem, err := place(one, scenarios.Variant{Name: "v", Server: c.server}, c.machine)

@@ -21,9 +21,7 @@ const (
 	assumedStart      = 120.0 // seconds from spawn to first token and to stop
 	assumedLightStart = 3.0   // the same for small servers
 
-	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides, 2 " +
-		"min to start a server (3 s for llamacpp and simulator)"
-	simulatedAssumptions = assumptions + "; sim-speed times as fast in simulated servers"
+	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides"
 )
 
 // speedOf is how many times faster than an engine the servers of a variant are:
@@ -42,10 +40,11 @@ func speedOf(v scenarios.Variant) float64 {
 }
 
 func startEstimate(kind engines.Kind) float64 {
+	_, measures := engines.MeasuringProgram(kind.Name) // its estimate has its start
 	switch {
 	case kind.External:
 		return 0
-	case kind.Simulated, kind.QuickStart, kind.Name == LlamaBenchName:
+	case kind.Simulated, kind.QuickStart, measures:
 		return assumedLightStart
 	}
 	return assumedStart
@@ -53,26 +52,47 @@ func startEstimate(kind engines.Kind) float64 {
 
 // assumes says what the estimate of a plan rests on.
 func assumes(sc *scenarios.Scenario) string {
-	if sc.Method == scenarios.LlamaBench {
-		return benchAssumptions
+	if sc.RunsProgram() {
+		return programWorks()[string(sc.Method)].assumes
 	}
+	text := assumptions
+	start, light, faster := false, false, false
 	for _, v := range sc.Variants {
-		if speedOf(v) != 1 {
-			return simulatedAssumptions
+		kind, _ := engines.Lookup(v.Server.Launcher)
+		switch startEstimate(kind) {
+		case assumedStart:
+			start = true
+		case assumedLightStart:
+			light = true
 		}
+		faster = faster || speedOf(v) != 1
 	}
-	return assumptions
+
+	switch {
+	case start && light:
+		text += ", 2 min to start a server (3 s for llamacpp and simulator)"
+	case start:
+		text += ", 2 min to start a server"
+	case light:
+		text += ", 3 s to start a server"
+	}
+	if faster {
+		text += "; sim-speed times as fast in simulated servers"
+	}
+
+	return text
 }
 
 // stepEstimate is for servers that are speed times as fast as is assumed.
 func stepEstimate(l scenarios.Load, speed float64) float64 {
-	output := float64(l.OutputLen)
-	if output == 0 {
-		output = assumedOutput
+	one := 0.0
+	for i, class := range l.Classes {
+		one += class.Share * requestEstimate(l.OfClass[i], speed)
+	}
+	if len(l.Classes) == 0 {
+		one = requestEstimate(l, speed)
 	}
 
-	turns := float64(max(l.Dataset.Turns, 1))
-	one := turns*(assumedTTFT+output/assumedTokensPerS)/speed + (turns-1)*l.ThinkTime.Seconds()
 	waves := 1.0
 	if l.MaxConcurrency > 0 {
 		waves = math.Ceil(float64(l.NumPrompts) / float64(l.MaxConcurrency))
@@ -90,6 +110,17 @@ func stepEstimate(l scenarios.Load, speed float64) float64 {
 	}
 
 	return total
+}
+
+// requestEstimate is for a request, or a conversation, of a load whose requests are
+// alike.
+func requestEstimate(l scenarios.Load, speed float64) float64 {
+	output := float64(l.OutputLen)
+	if output == 0 {
+		output = assumedOutput
+	}
+	turns := float64(max(l.Dataset.Turns, 1))
+	return turns*(assumedTTFT+output/assumedTokensPerS)/speed + (turns-1)*l.ThinkTime.Seconds()
 }
 
 // AskedOf writes a load point down as it goes into plans and results.
@@ -112,8 +143,38 @@ func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 		a.SendForS = new(l.Duration.Seconds())
 	}
 
+	if len(l.Classes) > 0 {
+		askClasses(&a, l)
+	}
+
 	a.RequestRate, a.Burstiness = finite(l.RequestRate), finite(l.Burstiness)
 	return a
+}
+
+// askClasses replaces what a load says of its requests by what is true of those of
+// all classes.
+func askClasses(a *results.Asked, l scenarios.Load) {
+	first := &l.OfClass[0]
+	a.Dataset, a.DatasetPath = first.Dataset.Kind, ""
+	a.IgnoreEOS, a.Temperature = true, first.Sampling.Temperature
+	a.InputLen, a.OutputLen = Positive(first.InputLen), Positive(first.OutputLen)
+
+	for i := range l.OfClass {
+		own := &l.OfClass[i]
+		if own.Dataset.Kind != a.Dataset {
+			a.Dataset = "mixture"
+		}
+		if a.InputLen != nil && *a.InputLen != own.InputLen {
+			a.InputLen = nil
+		}
+		if a.OutputLen != nil && *a.OutputLen != own.OutputLen {
+			a.OutputLen = nil
+		}
+		if a.Temperature != nil && (own.Sampling.Temperature == nil || *own.Sampling.Temperature != *a.Temperature) {
+			a.Temperature = nil
+		}
+		a.IgnoreEOS = a.IgnoreEOS && own.IgnoreEOS
+	}
 }
 
 // finite is nil for the infinite values of a load point, which JSON cannot hold.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -67,7 +68,7 @@ func (f *Frozen) add(dir string) error {
 }
 
 func readMeta(path string) (dataset.Meta, error) {
-	file, err := os.Open(path)
+	file, err := userfile.Open(path)
 	if err != nil {
 		return dataset.Meta{}, err
 	}
@@ -113,13 +114,13 @@ func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen, warmups bool) []strin
 	var lacking []string
 	for _, life := range p.Lives {
 		for _, step := range life.Steps {
-			if sc.Method == scenarios.LlamaBench {
+			if !sc.Method.SendsRequests() {
 				continue
 			}
 			l := ShareOf(sc.Variants[life.VariantIndex], sc.Points[step.PointIndex])
-			measured := PromptSpec(l, step.Asked.Seed, l.NumPrompts)
-			if !f.has(measured) || warmups && l.Warmups > 0 &&
-				!f.has(PromptSpec(l, step.Asked.Seed+WarmupSeed, WarmupCount(l))) {
+			if slices.ContainsFunc(Parts(l, step.Asked.Seed), func(p Part) bool {
+				return !f.has(p.Measured()) || warmups && p.Load.Warmups > 0 && !f.has(p.Warm())
+			}) {
 				lacking = append(lacking, step.ID)
 			}
 		}

@@ -28,9 +28,7 @@ func (p *Plan) Groups(wholeVariants bool) []results.Group {
 			i, at[k] = len(groups), len(groups)
 			groups = append(groups, results.Group{ID: fmt.Sprintf("g%03d", i+1)})
 		}
-		for _, server := range life.Servers {
-			groups[i].Nodes = max(groups[i].Nodes, len(server.Nodes))
-		}
+		groups[i].Nodes = max(groups[i].Nodes, life.Nodes)
 		groups[i].Lives = append(groups[i].Lives, life.ID)
 		for _, step := range life.Steps {
 			groups[i].Steps = append(groups[i].Steps, step.ID)

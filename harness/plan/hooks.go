@@ -15,13 +15,15 @@ const (
 	LevelRun     = "run"
 	LevelVariant = "variant"
 	LevelStep    = "step"
+
+	LevelEvaluation = "evaluation" // of a plan: after the first load point of each variant and repeat
 )
 
 // PlannedHook is something that will be run around the measuring. Secrets in
 // it are redacted.
 type PlannedHook struct {
-	Level     string   `json:"level"`             // "run", "variant", "step"
-	When      string   `json:"when"`              // "check", "before", "after", "notify"
+	Level     string   `json:"level"`             // "run", "variant", "step", "evaluation"
+	When      string   `json:"when"`              // "check", "before", "after", "evaluate", "notify"
 	Variant   string   `json:"variant,omitempty"` // whose own it is; "": of all
 	Name      string   `json:"name"`
 	Argv      []string `json:"argv,omitempty"`
@@ -56,6 +58,11 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	}
 
 	add(LevelStep, "before", "", sc.Hooks.Step.Before)
+	if e := sc.Evaluation; e.Given() {
+		out = append(out, PlannedHook{
+			Level: LevelEvaluation, When: "evaluate", Name: hide(e.Name), Argv: hideAll(hide, e.Command),
+		})
+	}
 	add(LevelStep, "after", "", sc.Hooks.Step.After)
 	for _, v := range sc.Variants {
 		add(LevelVariant, "after", v.Name, v.Hooks.After)

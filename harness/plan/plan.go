@@ -34,6 +34,8 @@ type Machine struct {
 
 	Visibility map[string]string // variables of our environment by which servers know their GPUs that are not placed
 
+	HubCache map[string]string // variables of our environment that say where downloaded models are
+
 	Nodes []recipe.Node // of the job, this one first; nil: they are not known, or there is only this one
 
 	CPUs *cpus.Topology // nil: not known
@@ -67,7 +69,8 @@ type Life struct {
 	Variant   string          `json:"variant"`
 	Servers   []PlannedServer `json:"servers"` // one a replica
 	Steps     []Step          `json:"steps"`
-	EstimateS float64         `json:"estimate_s"` // start and stop, of both where there are two, without the steps
+	EstimateS float64         `json:"estimate_s"`      // start and stop, of both where there are two, without the steps
+	Nodes     int             `json:"nodes,omitempty"` // of a job, that its servers need; 0: 1
 
 	// SecondPass is the life that follows for the second pass of method sqzb:
 	// the same step and servers once more.
@@ -80,6 +83,7 @@ type Life struct {
 type PlannedServer struct {
 	// name of the part that it is of a server of several; "": it is a server by itself
 	Component string `json:"component,omitempty"`
+	Node      string `json:"node,omitempty"` // of the job, on which a part runs; "": the job has only one
 
 	Launcher string            `json:"launcher"`
 	BaseURL  string            `json:"base_url"`
@@ -152,6 +156,9 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 func (p *Plan) newLife(sc *scenarios.Scenario, machine Machine, c cell, names namer) (Life, error) {
 	v := sc.Variants[c.variant]
 	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, VariantIndex: c.variant}
+	if n := NodesOf(v); n > 1 {
+		life.Nodes = n
+	}
 	recipes, problem, err := Recipes(sc, v, machine)
 	if err != nil {
 		return life, err
@@ -191,6 +198,9 @@ func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 			func(name string) bool { return slices.Contains(never, name) }),
 	}
 
+	if len(spec.Span.Nodes) == 1 {
+		out.Node = spec.Span.Self().Name
+	}
 	shown := func(cmd recipe.Command) (argv []string, env map[string]string) {
 		argv, env = []string{}, map[string]string{}
 		for _, a := range cmd.Argv {
@@ -220,10 +230,12 @@ func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
 		PointIndex: c.point,
 	}
 
-	switch sc.Method {
-	case scenarios.LlamaBench:
-		step.Asked, step.EstimateS = results.Asked{}, benchEstimate(sc, v)
-	case scenarios.SQZB:
+	switch {
+	case sc.RunsProgram():
+		step.Asked, step.EstimateS = results.Asked{}, programEstimate(sc, v)
+	case sc.Method == scenarios.ColdStart:
+		step.Asked = results.Asked{} // the start of its life is the step
+	case sc.Method == scenarios.SQZB:
 		step.EstimateS = stepEstimate(point, speedOf(v)) + stepEstimate(oneTokenPoint(point), speedOf(v))
 	default:
 		step.EstimateS = stepEstimate(point, speedOf(v))

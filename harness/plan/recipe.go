@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,10 +10,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/dataset/audio"
+	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/vram"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -157,7 +162,7 @@ func (b Machine) choice(listed []int, need int) (indices []int, problem string) 
 	case listed != nil:
 		return listed, ""
 	case need > len(indices):
-		return nil, fmt.Sprintf("needs %d GPUs, and %s", need, b.Allowed)
+		return nil, fmt.Sprintf("needs %s, and %s", text.Count(need, "GPU"), b.Allowed)
 	}
 
 	return indices, ""
@@ -171,10 +176,9 @@ func placeOnParts(v scenarios.Variant, parts []string, need, replicas int) ([][]
 	}
 	placed, err := recipe.Place(need, replicas, nil, need*replicas)
 
-	return placed, fmt.Sprintf("variant %q: needs %d GPUs, and a variable names %d MIG devices (%s), which bench "+
-		"cannot divide among servers: "+
-		"name as many as are needed, and no gpus: list", v.Name, need*replicas, len(parts), strings.Join(parts,
-		", ")), err
+	return placed, fmt.Sprintf("variant %q: needs %s, and a variable names %s (%s), which bench cannot divide among "+
+		"servers: name as many as are needed, and no gpus: list", v.Name, text.Count(need*replicas, "GPU"),
+		text.Count(len(parts), "MIG device"), strings.Join(parts, ", ")), err
 }
 
 // granted turns places among the granted GPUs into indices of the machine.
@@ -199,7 +203,8 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, ma
 		Headers: headersOf(sc), Host: s.Host, Port: s.Port, Vendor: machine.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     recipe.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
-		Smoke:     recipe.Smoke(s.Smoke),
+		Smoke:     recipe.Smoke{Path: s.Smoke.Path, Body: s.Smoke.Body},
+		Answer:    answerOf(sc),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: container.Options(s.Container),
 		VRAM: vram.Policy{
@@ -213,7 +218,7 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, ma
 	if spec.Port == 0 && kind.DefaultPort != 0 {
 		spec.Port = kind.DefaultPort + machine.PortOffset
 	}
-	if sc.Method == scenarios.LlamaBench {
+	if sc.RunsProgram() {
 		asProgram(sc, &spec, machine)
 	}
 	if kind.Simulated && spec.Binary == nil {
@@ -231,6 +236,39 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, ma
 	}
 
 	return spec
+}
+
+// answerOf is the request that shows that a server works which gives embeddings or
+// scores, or takes audio; zero: one that generates tokens.
+func answerOf(sc *scenarios.Scenario) recipe.Smoke {
+	if len(sc.Points) == 0 {
+		return recipe.Smoke{}
+	}
+
+	point := sc.Points[0]
+	api, err := dialect.APINamed(point.API)
+	if err != nil || !api.Numbers && !api.Audio {
+		return recipe.Smoke{}
+	}
+	request := recipe.Smoke{Path: point.Endpoint}
+	if known, ok := dialect.OfPath(point.Endpoint); ok {
+		request.Path = known.DefaultPath // what stands before it is the server's prefix
+	}
+	if api.Audio {
+		request.Body = map[string]any{"response_format": "json"}
+		request.WAV = audio.Make(prng.NewPCG64(0), audio.Rate) // one second
+		return request
+	}
+
+	prompt := dialect.Prompt{Text: "Hello"}
+	if point.API == "rerank" || point.API == "score" {
+		prompt.Texts = []string{"Hello"}
+	}
+	encoded, err := api.Encode(&dialect.Common{Settings: &point.Settings}, dialect.Ask{Prompt: prompt})
+	if err == nil {
+		_ = json.Unmarshal(encoded.Body, &request.Body) // of our own making
+	}
+	return request
 }
 
 // headersOf are those that the load's requests carry; a server or a gateway may
@@ -262,7 +300,11 @@ func baseURL(kind engines.Kind, spec recipe.Spec) string {
 	case spec.Port == 0:
 		return ""
 	}
-	return "http://" + net.JoinHostPort(spec.Host, strconv.Itoa(spec.Port))
+	host := spec.Host
+	if len(spec.Span.Nodes) == 1 {
+		host = spec.Reached()
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(spec.Port))
 }
 
 // variantError puts the place of a variant in front of what is wrong with it.

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // official is what a recipe's makers give: where it runs, and words of the command.
 var official = regexp.MustCompile(`(?m)^# (official|never) ([a-z0-9 ]+): (.*)$`)
 
-// Plans of servers over nodes and of several parts stand beside the options that
+// Plans of servers over nodes and of several parts are beside the options that
 // their makers' documents give, and have all of them.
 func TestRecipes(t *testing.T) {
 	t.Parallel()

@@ -35,8 +35,39 @@ func (p PlannedProgram) Note() string {
 	return fmt.Sprintf("%s, until its log says %q", p.Name, p.Ready)
 }
 
-// NodesOf is how many nodes a server of the variant lies over.
-func NodesOf(v scenarios.Variant) int { return max(1, v.Server.Nodes) }
+// NodesOf is how many nodes of a job the server of the variant needs.
+func NodesOf(v scenarios.Variant) int {
+	if len(v.Components) > 0 {
+		return max(1, v.Nodes)
+	}
+	return max(1, v.Server.Nodes)
+}
+
+// nodesFor are the nodes of the job for a server that needs several, with their
+// addresses on a network interface. The problem is that there are too few; the
+// server is then planned for a job that has enough.
+func nodesFor(v scenarios.Variant, need int, machine Machine) (nodes []recipe.Node, problem string) {
+	nodes = machine.Nodes
+	switch {
+	case len(nodes) >= need:
+	case need == 1:
+		nodes = []recipe.Node{{Name: "NODE1", Address: "NODE1"}}
+	default:
+		problem = fmt.Sprintf("variant %q: the server needs %d nodes, but the job has %d", v.Name, need,
+			max(1, len(nodes)))
+		nodes = nil
+		for i := range need {
+			name := fmt.Sprintf("NODE%d", i+1)
+			nodes = append(nodes, recipe.Node{Name: name, Address: name})
+		}
+	}
+
+	nodes, missing := onInterface(nodes[:need], v.Server.Interface)
+	if missing != nil && problem == "" {
+		problem = fmt.Sprintf("variant %q: interface: %v", v.Name, missing)
+	}
+	return nodes, problem
+}
 
 // ofEachNode is how many GPUs of each node a server over several needs.
 func ofEachNode(v scenarios.Variant, world int) (int, error) {
@@ -51,29 +82,15 @@ func ofEachNode(v scenarios.Variant, world int) (int, error) {
 // spread lays a server over the nodes of the job. The problem is that there are
 // too few; the server is then planned for a job that has enough.
 func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, machine Machine) (problem string) {
-	need := NodesOf(v)
-	if need == 1 {
+	need, step := NodesOf(v), spec.Container.JobStep()
+	if need == 1 && !step {
 		return ""
 	}
 
-	nodes := machine.Nodes
-	if len(nodes) < need {
-		problem = fmt.Sprintf("variant %q: a server over %d nodes is asked for, and the job has %d", v.Name, need,
-			max(1, len(nodes)))
-		nodes = nil
-		for i := range need {
-			name := fmt.Sprintf("NODE%d", i+1)
-			nodes = append(nodes, recipe.Node{Name: name, Address: name})
-		}
-	}
-
-	nodes, missing := onInterface(nodes[:need], v.Server.Interface)
-	if missing != nil && problem == "" {
-		problem = fmt.Sprintf("variant %q: interface: %v", v.Name, missing)
-	}
-
+	nodes, problem := nodesFor(v, need, machine)
 	spec.Span = recipe.Span{
 		Nodes: nodes, Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count, Interface: v.Server.Interface,
+		Step: step,
 	}
 	if spec.Span.GPUs == 0 && !v.Server.GPUs.None {
 		spec.Span.GPUs, _ = ofEachNode(v, kind.WorldSize(spec.Args)) // an error was place's to tell

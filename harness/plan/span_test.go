@@ -38,7 +38,7 @@ func TestPlanOverNodes(t *testing.T) {
 		{
 			"where the nodes are not known",
 			plan.Machine{GPUs: 8, Vendor: "amd"},
-			"a server over 2 nodes is asked for, and the job has 1", "NODE1:8010",
+			"the server needs 2 nodes, but the job has 1", "NODE1:8010",
 		},
 	} {
 		plan, err := plan.New(sc, test.machine)

@@ -14,7 +14,7 @@ import (
 // RecipeWarnings lists what is known to be wrong with the recipes of a
 // scenario, for some versions of their engines or for all, each with its place.
 func RecipeWarnings(sc *scenarios.Scenario) []string {
-	if sc.Method == scenarios.LlamaBench {
+	if sc.RunsProgram() {
 		return nil
 	}
 	var all []recipeWarning
@@ -35,6 +35,9 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 		}
 		spec := BaseSpec(sc, v, kind, Machine{})
 		for _, c := range engines.Conflicts(kind, spec, "") {
+			if c.Room > 0 && fitsIn(sc, c.Room) {
+				continue
+			}
 			pos := v.Pos
 			for _, arg := range v.Server.Args {
 				if arg.Name == c.Arg && arg.Pos.Line > 0 {
@@ -58,6 +61,34 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 	return lines
 }
 
+// fitsIn reports whether every request of the scenario is known to fit, with its answer
+// and a chat template, in so many tokens.
+func fitsIn(sc *scenarios.Scenario, tokens int) bool {
+	const template = 64
+
+	longest := func(l scenarios.Load) int {
+		answers := l.Dataset.RangeRatio
+		if r := l.Dataset.OutputRangeRatio; r != nil {
+			answers = *r
+		}
+		return int(float64(l.InputLen)*(1+l.Dataset.RangeRatio)+float64(l.OutputLen)*(1+answers)) + l.Dataset.PrefixLen
+	}
+	for _, point := range sc.Points {
+		loads := point.OfClass
+		if len(loads) == 0 {
+			loads = []scenarios.Load{point}
+		}
+		for _, l := range loads {
+			known := l.Dataset.Kind == "random" && l.InputLen > 0 && l.OutputLen > 0
+			if !known || longest(l)+template > tokens {
+				return false
+			}
+		}
+	}
+
+	return len(sc.Points) > 0
+}
+
 // recipeWarning is what is to be said of the recipes of some variants. Said
 // once: its place is that of the first.
 type recipeWarning struct {
@@ -73,7 +104,7 @@ func (w recipeWarning) String() string {
 	return fmt.Sprintf("%s: variants %s: %s", w.pos, strings.Join(w.variants, ", "), w.text)
 }
 
-// pathPrefix is what stands before the API's paths of a server that runs
+// pathPrefix precedes the API's paths of a server that runs
 // already, where the scenario has it in its endpoints and not in the base URL.
 func pathPrefix(sc *scenarios.Scenario, kind engines.Kind, baseURL string) string {
 	if !kind.External || len(sc.Points) == 0 {

@@ -56,6 +56,43 @@ func TestRecipeWarnings(t *testing.T) {
 	}
 }
 
+// TestContextThatIsSplit: it is a warning only where a request may not fit its slot.
+func TestContextThatIsSplit(t *testing.T) {
+	random := func(input, output int, ratio float64) scenarios.Load {
+		return scenarios.Load{
+			InputLen: input, OutputLen: output, Dataset: scenarios.Dataset{Kind: "random", RangeRatio: ratio},
+		}
+	}
+	ofAFile := random(128, 32, 0)
+	ofAFile.Dataset.Kind = "jsonl"
+
+	for _, c := range []struct {
+		name string
+		load scenarios.Load
+		warn bool
+	}{
+		{"short", random(128, 32, 0), false},
+		{"as long as a slot, without its template", random(896, 128, 0), true},
+		{"too long at the end of its range", random(600, 100, 0.5), true},
+		{"the file decides", ofAFile, true},
+		{
+			"of two classes one too long",
+			scenarios.Load{OfClass: []scenarios.Load{random(8, 8, 0), random(2048, 8, 0)}},
+			true,
+		},
+	} {
+		sc := sampleScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Points = []scenarios.Load{c.load}
+		sc.Variants = []scenarios.Variant{{Name: "a", Server: scenarios.Server{
+			Launcher: "llamacpp", Model: "m",
+			Args: []scenarios.Arg{{Name: "ctx-size", Value: "4096"}, {Name: "parallel", Value: "4"}},
+		}}}
+		if got := RecipeWarnings(sc); len(got) > 0 != c.warn {
+			t.Errorf("%s: warnings %q, want some: %t", c.name, got, c.warn)
+		}
+	}
+}
+
 func TestPathPrefix(t *testing.T) {
 	for _, c := range []struct{ launcher, base, endpoint, want string }{
 		{"external", "http://h:8000/", "/v1/chat/completions", ""},

@@ -42,7 +42,7 @@ type Progress struct {
 }
 
 // New reports the run in dir on out; terminal says that lines there can be
-// rewritten. While hidden reports true, what goes on is shown otherwise.
+// rewritten. While hidden reports true, progress is shown otherwise.
 func New(out io.Writer, terminal bool, log zerolog.Logger, dir string, hidden func() bool) *Progress {
 	fmt.Fprintf(out, "results: %s\n", dir)
 	return &Progress{out: out, terminal: terminal, log: log, hidden: hidden}

@@ -28,7 +28,7 @@ import (
 type State string
 
 // The states of an entry. One that is stopped by the user, or whose runner was
-// killed, goes on with the next runner.
+// killed, continues with the next runner.
 const (
 	Queued  State = "queued"
 	Running State = "running"
@@ -59,9 +59,34 @@ type Entry struct {
 	Result string    `json:"result,omitempty"` // in words
 }
 
-// NewEntry is the entry of a scenario that was checked now. Times of the day become
+// Asked is what the user asked for beside the scenario, and how long its plan takes.
+type Asked struct {
+	Out          string // folder for results, "" or relative to the current one
+	AllowMissing bool
+	EstimateS    float64
+}
+
+// Queue puts a scenario that was checked now at the end of the queue.
+func (q *Queue) Queue(sc *scenarios.Scenario, asked Asked, now time.Time) (Entry, error) {
+	entry, err := newEntry(sc, now)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry.EstimateS, entry.AllowMissing = asked.EstimateS, asked.AllowMissing
+	if entry.Out, err = filepath.Abs(asked.Out); err != nil {
+		return Entry{}, fmt.Errorf("queue %s: %w", sc.Path, err)
+	}
+	return q.Add(entry)
+}
+
+// Estimate is how long the plan of the entry takes, to the second.
+func (e Entry) Estimate() time.Duration {
+	return time.Duration(e.EstimateS * float64(time.Second)).Round(time.Second)
+}
+
+// newEntry is the entry of a scenario that was checked now. Times of the day become
 // moments: it may be another day when its turn comes.
-func NewEntry(sc *scenarios.Scenario, now time.Time) (Entry, error) {
+func newEntry(sc *scenarios.Scenario, now time.Time) (Entry, error) {
 	path, err := filepath.Abs(sc.Path)
 	if err != nil {
 		return Entry{}, fmt.Errorf("queue %s: %w", sc.Path, err)
@@ -86,13 +111,27 @@ func (e Entry) Overrides(by time.Time) []string {
 	if !e.StartAt.IsZero() {
 		sets = append(sets, "start-at="+e.StartAt.Format(time.RFC3339))
 	}
-	if by.IsZero() || !e.Until.IsZero() && e.Until.Before(by) {
-		by = e.Until
-	}
-	if !by.IsZero() {
-		sets = append(sets, "until="+by.Format(time.RFC3339))
+	if end := e.End(by); end != "" {
+		sets = append(sets, "until="+end)
 	}
 	return sets
+}
+
+// End is when its run ends at the latest: by its own moment or a further one,
+// whichever comes first; "": never.
+func (e Entry) End(by time.Time) string {
+	if !e.endsBefore(by) {
+		e.Until = by
+	}
+	if e.Until.IsZero() {
+		return ""
+	}
+	return e.Until.Format(time.RFC3339)
+}
+
+// endsBefore reports whether its own end comes before another; a zero moment never comes.
+func (e Entry) endsBefore(by time.Time) bool {
+	return !e.Until.IsZero() && (by.IsZero() || e.Until.Before(by))
 }
 
 // Queue is what is to be run on a machine, and what was.
@@ -178,7 +217,7 @@ func (q *Queue) RemoveEnded() (n int, err error) {
 	return n, err
 }
 
-// Open reports whether an entry is still to be run, or to go on.
+// Open reports whether an entry is still to be run, or to continue.
 func (e Entry) Open() bool { return e.State == Queued || e.State == Running }
 
 // update changes one entry. An entry that was removed meanwhile is not an error.

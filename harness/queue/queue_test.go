@@ -112,7 +112,7 @@ func TestRunCarriesOutWhatIsQueued(t *testing.T) {
 	}
 }
 
-// One that the user stops waits, and goes on in its folder with the next runner.
+// One that the user stops waits, and continues in its folder with the next runner.
 func TestStoppedEntryGoesOn(t *testing.T) {
 	t.Parallel()
 	q, dir := newQueue(t, "a", "b"), runFolder(t, nil)
@@ -139,7 +139,7 @@ func TestStoppedEntryGoesOn(t *testing.T) {
 }
 
 // A runner that dies leaves its entry running; the next takes it up, but not for
-// ever. A run whose folder was removed begins anew.
+// ever. A run whose folder was removed starts over.
 func TestKilledRunnersLeaveTheirEntry(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "a", "b")
@@ -188,12 +188,29 @@ func TestBrokenMachineEndsTheQueue(t *testing.T) {
 	}
 }
 
+// A machine that cannot be locked leaves all entries as they are: none of them is at fault.
+func TestUnusableMachineLeavesTheEntries(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "a", "b")
+	do := func(context.Context, Entry, func(string)) Outcome {
+		err := errors.New("box.lock is a pipe")
+		return Outcome{Code: 1, Err: err, Machine: err}
+	}
+	sum, err := (&Runner{Queue: q, Do: do, Log: &bytes.Buffer{}}).Run(t.Context())
+	if want := "box.lock is a pipe; a and what follows stay queued"; err == nil || err.Error() != want {
+		t.Errorf("Run() = %v, want %q", err, want)
+	}
+	if got, want := states(t, q), "a queued, b queued"; got != want || sum != (Summary{Left: 2}) {
+		t.Errorf("states %q, %+v, want %q", got, sum, want)
+	}
+}
+
 func TestOneRunner(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "a")
 	do := func(context.Context, Entry, func(string)) Outcome {
 		_, err := (&Runner{Queue: q, Log: &bytes.Buffer{}}).Run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "carried out already (pid") {
+		if err == nil || !strings.Contains(err.Error(), "is active (pid") {
 			t.Errorf("a second runner: %v", err)
 		}
 		if err := q.Remove([]int{1}); err == nil || !strings.Contains(err.Error(), "entry 1 is running") {
@@ -229,7 +246,7 @@ func TestTimesOfTheDayAreOfTheDayOfAdding(t *testing.T) {
 	sc := &scenarios.Scenario{
 		Path: "/s.yaml", Sets: []string{"repeats=2"}, StartAt: moment("22:00"), EndBy: moment("07:30"),
 	}
-	e, err := NewEntry(sc, now)
+	e, err := newEntry(sc, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,12 +261,46 @@ func TestTimesOfTheDayAreOfTheDayOfAdding(t *testing.T) {
 		want := []string{
 			"repeats=2", "start-at=" + start.Format(time.RFC3339), "until=" + c.want.Format(time.RFC3339),
 		}
+		if got, want := e.End(c.by), c.want.Format(time.RFC3339); got != want {
+			t.Errorf("End(%s) = %q, want %q", c.by, got, want)
+		}
 		if got := e.Overrides(c.by); !slices.Equal(got, want) {
 			t.Errorf("Overrides(%s) = %q, want %q", c.by, got, want)
 		}
 	}
 	if got := (Entry{}).Overrides(time.Time{}); len(got) > 0 {
 		t.Errorf("Overrides of none = %q", got)
+	}
+}
+
+// What the runner's end cuts stays queued, unlike what an entry's own end or deadline does.
+func TestEndOfRunnerOrEntry(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 11, 29, 7, 30, 0, 0, time.UTC)
+	byRunner := results.Failf(results.FailDeadline, "not begun: 20 s are left of the time until %s",
+		until.Format(time.RFC3339))
+	byDeadline := results.Failf(results.FailDeadline, "the run's deadline of 1h0m0s passed")
+	for _, c := range []struct {
+		name    string
+		own     time.Time
+		failure *results.Failure
+		want    bool
+	}{
+		{"the runner's end", time.Time{}, byRunner, true},
+		{"the runner's end, before the entry's", until.Add(time.Hour), byRunner, true},
+		{"the entry's end", until.Add(-time.Hour), byRunner, false},
+		{"a deadline of the run", time.Time{}, byDeadline, false},
+		{"another failure", time.Time{}, results.Failf(results.FailExited, "x"), false},
+		{"nothing", time.Time{}, nil, false},
+	} {
+		run := entryRun{Run: &results.Run{Steps: []results.Step{{Result: &results.Result{Failure: c.failure}}}}}
+		r := Runner{Until: until}
+		if got := r.ends(Entry{Until: c.own}, run); got != c.want {
+			t.Errorf("%s: ends() = %v, want %v", c.name, got, c.want)
+		}
+	}
+	if (&Runner{Until: until}).ends(Entry{}, entryRun{}) {
+		t.Error("an entry without a run is said to be cut")
 	}
 }
 
@@ -313,13 +364,15 @@ func TestPrint(t *testing.T) {
 		"1  a.yaml                  done (exit code 3)  2026-11-28 22:00  2 steps: 1 ok, 1 failed; /r/a",
 		"2  b.yaml                  running ",
 		"3  c.yaml --set repeats=5  queued              2026-11-28 22:00  about 1m30s by the plan; until 2026-11-28 22:00",
-		"carried out by pid 7; next: 3 c.yaml --set repeats=5",
+		"run by pid 7; next: 3 c.yaml --set repeats=5",
 	} {
 		if got := print(&state.Owner{PID: 7}); !strings.Contains(got, want) {
 			t.Errorf("Print with a runner:\n%s\nwant %q", got, want)
 		}
 	}
-	for _, want := range []string{"b.yaml                  killed", "next: 2 b.yaml, then 1 more; nobody carries"} {
+	for _, want := range []string{
+		"b.yaml                  killed", "next: 2 b.yaml, then 1 more; to start: bench queue run",
+	} {
 		if got := print(nil); !strings.Contains(got, want) {
 			t.Errorf("Print without a runner:\n%s\nwant %q", got, want)
 		}

@@ -23,9 +23,10 @@ type Outcome struct {
 	Err     error // what it said last; nil: nothing
 	Stopped bool  // by the user: it is to go on later
 	Ended   bool  // there is a report, if perhaps of failed steps
+	Machine error // why this machine cannot be used for any run; nil: it can
 }
 
-// Do carries out one entry: anew, or as the run of its folder goes on. began is to
+// Do carries out one entry from the beginning, or resumes the run of its folder. began is to
 // be told the run's folder.
 type Do func(ctx context.Context, e Entry, began func(dir string)) Outcome
 
@@ -35,6 +36,8 @@ type Runner struct {
 	Do    Do
 	Until time.Time // nothing is begun after it; zero: never
 	Log   io.Writer // lines about what begins and ends
+
+	cut map[int]bool // entries that Until ended, which go on with the next runner
 }
 
 // Summary counts what a runner has carried out.
@@ -52,7 +55,7 @@ const mostStarts = 5
 func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	lock, err := r.Queue.state.Lock("bench queue run")
 	if busy, ok := errors.AsType[*state.BusyError](err); ok {
-		return Summary{}, fmt.Errorf("the queue is being carried out already (%s): what is added is run by it",
+		return Summary{}, fmt.Errorf("another 'bench queue run' is active (%s), which also runs what you add",
 			busy.Owner)
 	}
 	if err != nil {
@@ -60,6 +63,7 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
 
+	r.cut = map[int]bool{}
 	var sum Summary
 	for err == nil && !sum.Stopped {
 		var e *Entry
@@ -83,7 +87,7 @@ func (r *Runner) next(sum *Summary) (next *Entry, err error) {
 			e := &entries[i]
 			why := e.hopeless(now)
 			switch {
-			case !e.Open():
+			case !e.Open() || r.cut[e.ID]:
 				continue
 			case why != "":
 				e.State, e.Ended, e.Result = Failed, now, why
@@ -93,6 +97,7 @@ func (r *Runner) next(sum *Summary) (next *Entry, err error) {
 			case !r.Until.IsZero() && (!now.Before(r.Until) || e.StartAt.After(r.Until)):
 				return entries, nil
 			}
+
 			e.State, e.Began = Running, now
 			found := *e
 			next = &found
@@ -107,7 +112,7 @@ func (r *Runner) next(sum *Summary) (next *Entry, err error) {
 func (e Entry) hopeless(now time.Time) string {
 	switch {
 	case !e.Until.IsZero() && !now.Before(e.Until):
-		return fmt.Sprintf("its until, %s, was over when its turn came", clock(e.Until))
+		return fmt.Sprintf("its until, %s, had passed when its turn came", clock(e.Until))
 	case e.Starts >= mostStarts:
 		return fmt.Sprintf("bench was killed or crashed in each of %d starts", e.Starts)
 	}
@@ -117,7 +122,7 @@ func (e Entry) hopeless(now time.Time) string {
 // one carries out one entry. The error says that nothing can be run after it.
 func (r *Runner) one(ctx context.Context, e Entry, sum *Summary) error {
 	if _, err := store.Open(e.Dir); e.Dir != "" && err != nil {
-		fmt.Fprintf(r.Log, "queue: %d: its run folder %s is gone: it begins anew\n", e.ID, e.Dir)
+		fmt.Fprintf(r.Log, "queue: %d: its run folder %s is gone: it starts from the beginning\n", e.ID, e.Dir)
 		e.Dir = ""
 	}
 
@@ -130,14 +135,15 @@ func (r *Runner) one(ctx context.Context, e Entry, sum *Summary) error {
 	out := r.Do(ctx, e, func(dir string) {
 		e.Dir = dir
 		if err := r.Queue.update(e.ID, func(kept *Entry) { kept.Dir, kept.Starts = dir, kept.Starts+1 }); err != nil {
-			fmt.Fprintf(r.Log, "queue: %v: if bench is killed now, the run begins anew\n", err)
+			fmt.Fprintf(r.Log, "queue: %v: if bench is killed now, the run starts from the beginning\n", err)
 		}
 	})
 
-	words, broken := e.told(out)
+	run := readRun(e.Dir)
+	words, cut := e.told(out, run), r.ends(e, run)
 	sum.Stopped = out.Stopped
 	switch {
-	case out.Stopped:
+	case out.Stopped, out.Machine != nil, cut:
 	case out.Code == 0:
 		sum.OK++
 	default:
@@ -147,7 +153,7 @@ func (r *Runner) one(ctx context.Context, e Entry, sum *Summary) error {
 	err := r.Queue.update(e.ID, func(kept *Entry) {
 		kept.Dir, kept.Result, kept.Starts, kept.Ended = e.Dir, words, 0, time.Now()
 		switch {
-		case out.Stopped:
+		case out.Stopped, out.Machine != nil, cut:
 			kept.State = Queued
 		case out.Ended:
 			kept.State, kept.Code = Done, &out.Code
@@ -155,44 +161,77 @@ func (r *Runner) one(ctx context.Context, e Entry, sum *Summary) error {
 			kept.State, kept.Code = Failed, &out.Code
 		}
 	})
+	if out.Machine != nil {
+		return errors.Join(err, fmt.Errorf("%w; %s and what follows stay queued", out.Machine, e.Name()))
+	}
 	fmt.Fprintf(r.Log, "queue: %d %s ended with exit code %d: %s\n", e.ID, e.Name(), out.Code, words)
-	if broken != nil {
-		err = errors.Join(err, fmt.Errorf("nothing more is run after %s: %w", e.Name(), broken))
+	if cut {
+		r.cut[e.ID] = true
+		fmt.Fprintf(r.Log, "queue: %d %s was stopped by --until: the next 'bench queue run' resumes it\n", e.ID,
+			e.Name())
+	}
+	if why := run.ended(); why != nil && (why.Class == results.FailNoProof || why.Class == results.FailDisk) {
+		err = errors.Join(err, fmt.Errorf("the queue stops after %s: %w", e.Name(), why))
 	}
 	return err
 }
 
-// told says in a line how the run of an entry ended, and why the machine cannot be
-// used for a further one; nil: it can.
-func (e Entry) told(out Outcome) (words string, broken error) {
+// entryRun is the run of an entry, or why it cannot be read.
+type entryRun struct {
+	*results.Run
+	err error
+}
+
+// readRun reads the run in a folder; none where dir is "".
+func readRun(dir string) (r entryRun) {
+	if dir != "" {
+		r.Run, r.err = store.Read(dir)
+	}
+	return r
+}
+
+// ended is why the run ended early; nil: it did not, or there is none.
+func (r entryRun) ended() *results.Failure {
+	if r.Run == nil {
+		return nil
+	}
+	return r.EndedEarly()
+}
+
+// ends reports whether the runner's Until left steps out of a run, and not the entry's
+// own end or deadline.
+func (r *Runner) ends(e Entry, run entryRun) bool {
+	if run.Run == nil || r.Until.IsZero() || e.endsBefore(r.Until) {
+		return false
+	}
+	by := e.End(r.Until)
+	return slices.ContainsFunc(run.Steps, func(s results.Step) bool {
+		why := s.Result.Failure
+		return why != nil && why.Class == results.FailDeadline && strings.Contains(why.Message, by)
+	})
+}
+
+// told says in a line how the run of an entry ended.
+func (e Entry) told(out Outcome, run entryRun) string {
+	words := ""
 	if out.Err != nil {
 		words = text.LastLine(out.Err.Error())
 	}
-	if e.Dir == "" {
-		return words, nil
+	switch {
+	case run.err != nil:
+		return run.err.Error()
+	case run.Run == nil:
+		return words
 	}
 
-	run, err := store.Read(e.Dir)
-	if err != nil {
-		return err.Error(), nil
-	}
-	parts := []string{text.Count(len(run.Steps), "step") + ": " + differences.CountSteps(run)}
-	for _, event := range slices.Backward(run.Events) {
-		if event.Kind != results.RunFinished {
-			continue
-		}
-		if why := event.Failure; why != nil {
-			parts = append(parts, "ended early: "+why.Error())
-			if why.Class == results.FailNoProof || why.Class == results.FailDisk {
-				broken = why
-			}
-		}
-		break
+	parts := []string{text.Count(len(run.Steps), "step") + ": " + differences.CountSteps(run.Run)}
+	if why := run.ended(); why != nil {
+		parts = append(parts, "ended early: "+why.Error())
 	}
 	if words != "" {
 		parts = append(parts, words)
 	}
-	return strings.Join(parts, "; "), broken
+	return strings.Join(parts, "; ")
 }
 
 // Name is the scenario's file name.

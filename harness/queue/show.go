@@ -115,9 +115,9 @@ func nextText(entries []Entry, owner *state.Owner) string {
 	}
 	switch {
 	case owner != nil:
-		return fmt.Sprintf("carried out by pid %d; %s", owner.PID, next)
+		return fmt.Sprintf("run by pid %d; %s", owner.PID, next)
 	case len(open) > 0:
-		return next + "; nobody carries the queue out: bench queue run"
+		return next + "; to start: bench queue run"
 	}
 	return next
 }

@@ -2,15 +2,20 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -168,4 +173,13 @@ func (o *Origin) askedOf(id string) (*results.Asked, error) {
 		return nil, fmt.Errorf("--steps: step %q has no load: the origin's search had ended before it", id)
 	}
 	return &step.Result.Asked, nil
+}
+
+// Keep writes how the figures agree into the run folder, for people and as JSON.
+func Keep(folder *store.Folder, r *versus.Reproduction) error {
+	var page, data strings.Builder
+	return errors.Join(differences.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}),
+		differences.ReproductionJSON(&data, r),
+		folder.WriteFile("agreement.md", []byte(page.String())),
+		folder.WriteFile("agreement.json", []byte(data.String())))
 }

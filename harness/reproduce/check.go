@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/metrics/versus"
 )
@@ -118,21 +119,21 @@ func (a *Again) promptFact() (versus.MachineFact, error) {
 
 	lacking, all := len(a.Plan.Unfrozen(a.Scenario, frozen, false)), len(a.Plan.Refs())
 	f := versus.MachineFact{
-		What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own",
+		What: "prompts", Origin: "of " + text.Count(all, "step"), Here: "the origin's own",
 		State: versus.FactSame,
 	}
 	if a.From.prompts == "" || lacking > 0 {
-		f.Here = fmt.Sprintf("made again for %d steps; compared by their hash", lacking)
+		f.Here = fmt.Sprintf("made again for %s; compared by their hash", text.Count(lacking, "step"))
 		f.State, f.Touches = versus.FactUnknown, "all figures, if the hash differs"
 	}
-	if a.Scenario.Method == "llama-bench" {
+	if a.Scenario.RunsProgram() {
 		f = versus.MachineFact{What: "prompts", Origin: "none", Here: "none", State: versus.FactSame}
 	}
 
 	return f, nil
 }
 
-// diskFact says whether there is room for a results folder.
+// diskFact reports whether there is room for a results folder.
 func diskFact(dir string) versus.MachineFact {
 	const little = 1 << 30
 	f := versus.MachineFact{What: "free disk", State: versus.FactUnknown}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
@@ -95,7 +96,7 @@ func Open(ctx context.Context, o Options, path string) (*Origin, error) {
 	}
 
 	f.path = path
-	if f.source, err = os.ReadFile(path); err != nil {
+	if f.source, err = userfile.Read(path, userfile.MaxText); err != nil {
 		return nil, err
 	}
 
@@ -115,7 +116,7 @@ const (
 )
 
 func originKindOf(path string) (originKind, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return 0, usage.Mark(err)
 	}
@@ -215,7 +216,7 @@ func (f *Origin) dropUnpacked(prompts string) {
 }
 
 func hashOf(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -3,11 +3,11 @@ package reproduce
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/benchrig/bench/dataset/tokenizer"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -79,7 +79,7 @@ func vocabularyOf(path string) int {
 		return t.VocabSize()
 	}
 
-	data, err := os.ReadFile(filepath.Join(path, "config.json"))
+	data, err := userfile.Read(filepath.Join(path, "config.json"), userfile.MaxText)
 	if err != nil {
 		return 0
 	}

@@ -21,6 +21,7 @@ func watchSignals(ctx context.Context, stderr io.Writer, log zerolog.Logger, kil
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP, unix.SIGPIPE)
+
 	done := make(chan struct{})
 	go func() {
 		asked := 0
@@ -31,9 +32,10 @@ func watchSignals(ctx context.Context, stderr io.Writer, log zerolog.Logger, kil
 			case sig := <-signals:
 				name := unix.SignalName(sig.(unix.Signal))
 				if name == "SIGHUP" || name == "SIGPIPE" {
-					log.Info().Str("signal", name).Msg("the run goes on")
+					log.Info().Str("signal", name).Msg("the run continues")
 					continue
 				}
+
 				asked++
 				log.Warn().Str("signal", name).Int("times", asked).Msg("asked to stop")
 				if asked == 1 {
@@ -49,6 +51,7 @@ func watchSignals(ctx context.Context, stderr io.Writer, log zerolog.Logger, kil
 			}
 		}
 	}()
+
 	return ctx, func() {
 		signal.Stop(signals)
 		close(done)

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/agent"
@@ -44,6 +48,30 @@ func (d Client) Run(ctx context.Context, o load.Options, prompts []load.Prompt, 
 	report.Calibration = d.calibration
 	return report, err
 }
+
+// WatchHost samples the host of a load agent. Its GPUs are looked for before the
+// first pass; where that fails, the host has none.
+func WatchHost(p machine.Process, name string) agent.Watch {
+	var source *machine.Telemetry
+	var devices []device.Device
+	return func(ctx context.Context) func(time.Time, float64) results.NodeTelemetry {
+		if source == nil {
+			inventory, err := gpu.Detect(ctx, p.GPUOptions())
+			if err != nil {
+				inventory = gpu.Inventory{}
+			}
+			devices = inventory.GPUs
+			wish := scenarios.Telemetry{Sampler: "auto", Period: agentPeriod}
+			if source, err = p.OpenTelemetry(ctx, wish, inventory); err != nil {
+				return nil
+			}
+		}
+		return telemetry.WatchHost(ctx, source, name, devices)
+	}
+}
+
+// agentPeriod is how often an agent reads its GPUs: seldom, since it sends load.
+const agentPeriod = time.Second
 
 // Agents are load agents, connected. The caller closes them.
 func Agents(ctx context.Context, p machine.Process, places []agent.Place) (step.Driver, error) {

@@ -62,6 +62,7 @@ func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact fu
 
 	manifest.Search, manifest.Prune = plan.SearchPolicy(sc), plan.PrunePolicy(sc)
 	manifest.Repeats, manifest.Tune = plan.RepeatsPolicy(sc), plan.TunePolicy(sc)
+	manifest.Blame, manifest.Bisect = plan.BlamePolicy(sc), plan.BisectPolicy(sc)
 	if sc.NullTest {
 		manifest.NullTest = sc.Variants[len(sc.Variants)-1].Name
 	}
@@ -104,7 +105,7 @@ func limitsBy(get func(resource int, limit *syscall.Rlimit) error) map[string]ui
 	return map[string]uint64{"open_files_soft": files.Cur, "open_files_hard": files.Max}
 }
 
-// hiddenWebhook stands in a results folder for the address of a notification that
+// hiddenWebhook replaces, in a results folder, the address of a notification that
 // the scenario has in the clear. Nothing is sent there.
 const hiddenWebhook = "https://webhook.invalid/"
 
@@ -125,7 +126,7 @@ func withoutWebhooks(sc *scenarios.Scenario, text string) string {
 }
 
 // SecretsInClear reports whether a scenario or its overrides hold secrets, which
-// a results folder does not keep and without which the run cannot go on: addresses
+// a results folder does not keep and without which the run cannot continue: addresses
 // of notifications do not count as such.
 func SecretsInClear(sc *scenarios.Scenario) bool {
 	redact := recipe.Redactor(sc.Secrets)

@@ -58,10 +58,10 @@ type Outcome struct {
 	Interrupted bool // by the user
 }
 
-// FailuresAsResults is the outcome of a tuning, where steps that fail are results
-// of their variants as long as others were measured.
-func (o Outcome) FailuresAsResults(tuning bool) Outcome {
-	if tuning && o.OK+o.Suspect > 0 {
+// FailuresAsResults is the outcome of a run in which steps that fail may be results
+// of their variants, as in a tuning: they are as long as others were measured.
+func (o Outcome) FailuresAsResults(are bool) Outcome {
+	if are && o.OK+o.Suspect > 0 {
 		o.Failed = 0
 	}
 	return o
@@ -76,7 +76,7 @@ func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *har
 		Dir: folder.Own(""), Cookie: cookie,
 		Engines: s.containerEngines(ctx),
 	}); err != nil {
-		return Outcome{}, err
+		return Outcome{}, &MachineError{err}
 	}
 
 	outcome, err := s.execute(ctx, folder, resume, cookie)
@@ -159,7 +159,8 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	runner := &harness.Runner{
 		Scenario: s.Scenario, Plan: s.Plan, Machine: s.Machine, Folder: folder, Journal: record, Resume: resume,
 		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: driver,
-		Telemetry: s.telemetry, Hooks: around, Notifier: around, Observe: shown.Observe, Live: live, Control: control,
+		Telemetry: s.telemetry, Nodes: s.Nodes,
+		Hooks: around, Notifier: around, Observe: shown.Observe, Live: live, Control: control,
 		Version: s.Process.Version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.Node,
 		Doubts: s.Doubts,
 	}
@@ -199,7 +200,7 @@ func (s *Session) launcher(journal noted) *launchers.Launcher {
 		Journal: journal.Append, Environ: s.Process.Environ,
 		GPUs: s.telemetry.Watcher(), GPUBytes: machine.GPUBytes(s.Inventory),
 	}
-	if len(s.Machine.Nodes) > 1 {
+	if len(s.Machine.Nodes) > 0 {
 		l.Nodes = s.Nodes
 	}
 	return l

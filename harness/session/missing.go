@@ -59,7 +59,7 @@ const reservedFiles = 128
 // tooManyRequests names load points with more requests at once than the limit of
 // open files allows: each has a connection. Load agents have limits of their own.
 func tooManyRequests(sc *scenarios.Scenario, limit uint64) []string {
-	if sc.Client.Elsewhere() || limit == 0 || sc.Method == scenarios.LlamaBench {
+	if sc.Client.Elsewhere() || limit == 0 || !sc.Method.SendsRequests() {
 		return nil
 	}
 

@@ -13,7 +13,8 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/life"
-	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/plan/identity"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
@@ -143,14 +144,15 @@ func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stor
 
 	resume := harness.NewResume(stored.Run, retryFailed)
 	resume.Changes, resume.AllowChanged = changes, allowChanged
-	fmt.Fprintf(s.Process.Stderr, "resuming: %d of %d steps are left\n", resume.Left(s.Plan), len(s.Plan.Refs()))
+	fmt.Fprintf(s.Process.Stderr, "resuming: %d of %s left\n", resume.Left(s.Plan),
+		text.Count(len(s.Plan.Refs()), "step"))
 	return resume, nil
 }
 
 // changes lists what is not as it was when the run began. The error says that
 // it is another experiment.
-func (s *Session) changes(stored *Stored, identity results.Identity) ([]string, error) {
-	changes, err := plan.Changes(stored.Run.Plan, s.Plan)
+func (s *Session) changes(stored *Stored, here results.Identity) ([]string, error) {
+	changes, err := identity.PlanChanges(stored.Run.Plan, s.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (s *Session) changes(stored *Stored, identity results.Identity) ([]string, 
 		return append(changes, "the folder does not record the machine on which the run began"), nil
 	}
 
-	more, notes := plan.IdentityChanges(*stored.identity, identity)
+	more, notes := identity.Changes(*stored.identity, here)
 	for _, note := range notes {
 		fmt.Fprintf(s.Process.Stderr, "note: %s\n", note)
 	}

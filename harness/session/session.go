@@ -13,8 +13,10 @@ import (
 	"github.com/benchrig/bench/harness/leftovers"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/plan/identity"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/results"
@@ -31,13 +33,19 @@ type Session struct {
 	Plan      *plan.Plan
 	Node      string              // name of this machine
 	Origin    *results.Reproduces // run that this one repeats; nil: none
-	Nodes     cleanup.NodeSweeper // reaches other nodes of the run; nil: there are none
+	Nodes     Nodes               // reaches other nodes of the run; nil: there are none
 	Show      Show                // how the run is shown; nil: it is not
 	Doubts    []results.Warning   // about this machine, for every step on it
 
 	telemetry *machine.Telemetry
 	state     *state.Store // once the machine is taken
 	lock      *state.Lock
+}
+
+// Nodes reaches the other nodes of a job.
+type Nodes interface {
+	cleanup.NodeSweeper
+	telemetry.NodeSource
 }
 
 // Open looks at the machine, plans, and opens the samplers of its GPUs. It
@@ -70,7 +78,7 @@ func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario,
 	}
 
 	s := &Session{Process: p, Scenario: sc, Inventory: inventory, Machine: machineOf(inventory, p.Self)}
-	s.Machine.Visibility = p.Visibility()
+	s.Machine.Visibility, s.Machine.HubCache = p.Visibility(), p.HubCache()
 	s.Node, _ = os.Hostname() // "": not known
 	if s.Plan, err = plan.New(sc, s.Machine); err != nil {
 		return nil, usage.Mark(err)
@@ -103,9 +111,26 @@ func (s *Session) Close() {
 	}
 }
 
+// MachineError says that this machine cannot be used for a run, whatever its
+// scenario.
+type MachineError struct{ Err error }
+
+func (e *MachineError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *MachineError) Unwrap() error { return e.Err }
+
 // Take keeps other runs off this machine until Close, and removes what earlier
-// ones left, those in dirs included. what is the command, for others to read.
+// ones left, those in dirs included. what is the command, for others to read. The
+// error is a *MachineError.
 func (s *Session) Take(ctx context.Context, what string, wait bool, dirs ...string) error {
+	if err := s.take(ctx, what, wait, dirs); err != nil {
+		return &MachineError{err}
+	}
+	return nil
+}
+
+func (s *Session) take(ctx context.Context, what string, wait bool, dirs []string) error {
 	machine, err := s.Process.OpenState()
 	if err != nil {
 		return err
@@ -158,7 +183,7 @@ func (s *Session) Identity(host gpu.HostFacts) results.Identity {
 	path, _ := s.Process.Lookup("PATH")
 	id := results.Identity{
 		Bench: s.Process.Version, Kernel: host.Kernel, Drivers: s.Inventory.Drivers, GPUs: []string{},
-		Files: plan.Files(s.Plan, s.Scenario.Dir, path, s.Process.Self),
+		Files: identity.Files(s.Plan, s.Scenario.Dir, path, s.Process.Self),
 	}
 	if abs, err := filepath.Abs(s.Scenario.Path); err == nil {
 		id.ScenarioPath = abs

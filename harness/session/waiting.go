@@ -101,7 +101,7 @@ func (b *waiting) left(owner state.Owner) string {
 }
 
 // WaitToStart waits until the moment at which the scenario starts, by the wall
-// clock, which goes on while the machine sleeps. A moment that is over is not waited
+// clock, which continues while the machine sleeps. A moment that is over is not waited
 // for. The error is that of ctx.
 func WaitToStart(ctx context.Context, w io.Writer, sc *scenarios.Scenario) error {
 	if sc.StartAt.IsZero() {

@@ -46,7 +46,7 @@ func TestWaitToStart(t *testing.T) {
 	})
 }
 
-// An address of a notification in the clear is in no file, and a run goes on
+// An address of a notification in the clear is in no file, and a run continues
 // without it; other secrets must be given again.
 func TestWebhooksInClear(t *testing.T) {
 	const address = "https://hooks.example.org/T0/sesame"

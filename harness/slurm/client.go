@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/internal/output"
 )
 
 // Client speaks to the cluster. The zero value runs Slurm's programs from PATH.
@@ -46,7 +48,8 @@ func (c Client) run(ctx context.Context, stdin string, argv ...string) (string, 
 
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // Slurm's programs by name, arguments ours
 	cmd.Stdin = strings.NewReader(stdin)
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	var stderr output.Head
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
 	err := cmd.Run()
 	switch {
@@ -176,7 +179,7 @@ func (c Client) Nodes(ctx context.Context, list string) ([]Node, error) {
 	}
 	nodes := parseNodes(out)
 	if len(nodes) == 0 {
-		return nil, fmt.Errorf("ask for nodes %s: scontrol show node says nothing of them", list)
+		return nil, fmt.Errorf("look up nodes %s: scontrol show node does not list them", list)
 	}
 	return nodes, nil
 }
@@ -219,7 +222,7 @@ func (c Client) MaxTasks(ctx context.Context) (int, error) {
 	}
 	m := maxArray.FindStringSubmatch(out)
 	if m == nil {
-		return 0, errors.New("ask the cluster: scontrol show config says nothing of MaxArraySize")
+		return 0, errors.New("query the cluster: scontrol show config does not list MaxArraySize")
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil || n < 2 {

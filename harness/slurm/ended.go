@@ -64,11 +64,13 @@ func parseAccounted(out string) map[int]Ended {
 		if len(c) != columns {
 			continue
 		}
+
 		_, text, _ := strings.Cut(c[0], "_")
 		task, ok := taskID(text)
 		if !ok {
 			continue
 		}
+
 		state, _, _ := strings.Cut(c[2], " ") // "CANCELLED by 1000"
 		node := c[4]
 		if node == "None assigned" {

@@ -9,14 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // jobsName is the folder for the jobs that a scheduler runs on this machine:
 // each has its share of it, and so a lock and a register of its own.
 const jobsName = "jobs"
 
-// OpenJob opens the state of a scheduler's job on this machine below root.
-func OpenJob(root, job string) (*Store, error) {
+// openJob opens the state of a scheduler's job on this machine below root.
+func openJob(root, job string) (*Store, error) {
 	b, err := Open(root)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func LockJob(ctx context.Context, root, job, run string) (*Store, *Lock, error) 
 		openings = 20
 	)
 	for failed := 0; ; {
-		store, err := OpenJob(root, job)
+		store, err := openJob(root, job)
 		if err != nil {
 			failed++
 		}
@@ -98,7 +100,8 @@ func (b *Store) Remove() error {
 		return err
 	}
 	if len(runs) > 0 {
-		return fmt.Errorf("remove state %s: it notes %d runs that may have left something", b.dir, len(runs))
+		return fmt.Errorf("remove state %s: it notes %s that may have left something", b.dir,
+			text.Count(len(runs), "run"))
 	}
 
 	// Under another name first: a job that starts meanwhile must find all of it or

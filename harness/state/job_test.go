@@ -9,11 +9,11 @@ import (
 
 func TestJobsHaveLocksOfTheirOwn(t *testing.T) {
 	root := t.TempDir()
-	first, err := OpenJob(root, "17")
+	first, err := openJob(root, "17")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := OpenJob(root, "18")
+	second, err := openJob(root, "18")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestJobIsRemovedOnceNothingIsLeft(t *testing.T) {
 	if stores, err := Jobs(root); err != nil || stores != nil {
 		t.Fatalf("Jobs() = %v, %v, want none", stores, err)
 	}
-	job, err := OpenJob(root, "a/../b")
+	job, err := openJob(root, "a/../b")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +31,7 @@ func here() *Place {
 	}
 }
 
-// Rebooted reports whether the machine was started anew since the run was noted:
+// Rebooted reports whether the machine was started again since the run was noted:
 // none of its processes can be left.
 func (r Run) Rebooted() bool {
 	return r.Place != nil && r.Place.BootID != "" && r.Place.BootID != proc.System.BootID()
@@ -143,5 +142,9 @@ func ReadOwn(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s belongs to the user with id %d and has mode %04o: another user can write it, so it "+
 			"is not trusted; look at it, then remove it", path, stat.Uid, stat.Mode&0o7777)
 	}
-	return io.ReadAll(f)
+	data, err := inside.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
 }

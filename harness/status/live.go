@@ -165,7 +165,7 @@ func (l *Live) Snapshot() results.Live {
 	return now
 }
 
-// Enter begins a phase, unless it is the one that goes on. limit is when it is
+// Enter begins a phase, unless it is the current one. limit is when it is
 // given up; 0: never.
 func (l *Live) Enter(phase results.LivePhase, limit time.Duration, message string) {
 	if l == nil {
@@ -203,7 +203,7 @@ func (l *Live) wait(message string) {
 	l.note = message
 }
 
-// SetStage takes the rung of the readiness ladder that a server stands on.
+// SetStage takes the rung of the readiness ladder that a server is on.
 func (l *Live) SetStage(stage string) {
 	if l == nil {
 		return
@@ -213,7 +213,7 @@ func (l *Live) SetStage(stage string) {
 	l.stage = stage
 }
 
-// key is that of the phase that goes on; the caller holds the mutex.
+// key is that of the current phase; the caller holds the mutex.
 func (l *Live) key() string {
 	variant := ""
 	if l.now.Step != nil {
@@ -294,7 +294,7 @@ func (l *Live) endStep() {
 	l.now.Step = nil
 }
 
-// EndSoon says whether the run ends after the step.
+// EndSoon sets whether the run ends after the step.
 func (l *Live) EndSoon(yes bool) {
 	if l == nil {
 		return

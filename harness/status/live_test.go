@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -46,8 +46,8 @@ func TestLiveFigures(t *testing.T) {
 	failed := results.Record{Failure: results.Failf(results.FailHTTP, "500")}
 	l.Record(&failed)
 	l.progress(load.Progress{Completed: 4, Failed: 1, InFlight: 2, Total: 10, OutputChunks: 100})
-	l.Metrics(results.ServerSample{Replica: 0, Values: map[string]float64{engines.Running: 2, engines.KVUse: 0.25}})
-	l.Metrics(results.ServerSample{Replica: 1, Values: map[string]float64{engines.Running: 3, engines.KVUse: 0.5}})
+	l.Metrics(results.ServerSample{Replica: 0, Values: map[string]float64{scrape.Running: 2, scrape.KVUse: 0.25}})
+	l.Metrics(results.ServerSample{Replica: 1, Values: map[string]float64{scrape.Running: 3, scrape.KVUse: 0.5}})
 	now := l.Snapshot()
 	if near := func(v *float64, want float64) bool {
 		return v != nil && *v > want*0.98 && *v < want*1.02

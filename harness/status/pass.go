@@ -5,7 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -185,11 +186,11 @@ func (l *Live) fillServer(now *results.Live, at time.Time) {
 	}
 
 	now.Server = &results.LiveServer{
-		Running: sum(engines.Running), Waiting: sum(engines.Waiting),
+		Running: sum(scrape.Running), Waiting: sum(scrape.Waiting),
 		AgeS: at.Sub(l.readAt).Seconds(),
 	}
 	for _, values := range l.servers {
-		if v, ok := values[engines.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {
+		if v, ok := values[scrape.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {
 			now.Server.KVUse = &v
 		}
 	}
@@ -205,5 +206,5 @@ func (l *Live) WarmUp(total, ended int) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.now.Message = fmt.Sprintf("%d of %d requests", ended, total)
+	l.now.Message = fmt.Sprintf("%d of %s", ended, text.Count(total, "request"))
 }

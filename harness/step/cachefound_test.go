@@ -1,40 +1,11 @@
 package step
 
 import (
-	"math"
 	"testing"
 
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
-
-func TestSharedShare(t *testing.T) {
-	text := func(all ...string) (out []load.Prompt) {
-		for _, s := range all {
-			out = append(out, load.Prompt{Text: s})
-		}
-		return out
-	}
-	tests := []struct {
-		name  string
-		in    []load.Prompt
-		want  float64
-		known bool
-	}{
-		{"nothing in common", text("abcd", "efgh"), 0, true},
-		{"half in common", text("abcd", "abef"), 0.25, true},
-		{"the same twice", text("abcd", "abcd"), 0.5, true},
-		{"a prefix of all", text("abxx", "abyy", "abzz"), 4.0 / 12, true},
-		{"ids", []load.Prompt{{TokenIDs: []int{1, 2, 3, 4}}, {TokenIDs: []int{1, 2, 9, 9}}}, 0.25, true},
-		{"none", nil, 0, true},
-		{"conversations", []load.Prompt{{Text: "a", Turns: []load.Turn{{Text: "b"}}}}, 0, false},
-	}
-	for _, tt := range tests {
-		if got, known := sharedShare(tt.in); math.Abs(got-tt.want) > 1e-9 || known != tt.known {
-			t.Errorf("%s: sharedShare = %g, %t, want %g, %t", tt.name, got, known, tt.want, tt.known)
-		}
-	}
-}
 
 func TestFoundCold(t *testing.T) {
 	prompts := []load.Prompt{{Text: "abcd"}, {Text: "efgh"}}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"strings"
 
+	"github.com/benchrig/bench/harness/ceiling"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -76,7 +77,7 @@ func failureIfEnded(ctx context.Context) error {
 }
 
 // once are prompts whose answers may be short: only their beginnings matter to
-// a cache. What a conversation goes on with is its answers.
+// a cache. What a conversation continues with is its answers.
 func once(prompts []load.Prompt) []load.Prompt {
 	out := slices.Clone(prompts)
 	for i := range out {
@@ -97,6 +98,7 @@ func (j Job) cacheState(asked results.Asked, p Pass) *results.CacheState {
 		state.How = []string{}
 	}
 
+	state.CeilingShare, state.CeilingN = ceiling.Of(j.Prompts, p.records, j.Cache.Asked == scenarios.CacheWarm)
 	hits, queries, how := cacheFigures(p)
 	if how == "" {
 		return state
@@ -127,9 +129,9 @@ func (j Job) cacheState(asked results.Asked, p Pass) *results.CacheState {
 // that begin alike find each other's beginnings in any cache; of conversations,
 // and of prompts that were sent round and round, that cannot be told apart.
 func (j Job) foundCold(asked results.Asked, p Pass, hits, queries float64) (ok, known bool) {
-	shared, known := sharedShare(j.Prompts)
+	shared, known := ceiling.Shared(j.Prompts)
 	before := float64(specialTokens)
-	if asked.API == "chat" {
+	if asked.Templated() {
 		before = templateTokens
 	}
 	ok = hits <= (coldShare+shared)*queries+before*float64(len(p.records))
@@ -140,10 +142,10 @@ func (j Job) foundCold(asked results.Asked, p Pass, hits, queries float64) (ok, 
 // looked up, by the servers' counters, else by what each answer said. how is ""
 // where nothing tells.
 func cacheFigures(p Pass) (hits, queries float64, how string) {
-	hits, knownHits := Sum(p.outer, engines.PrefixHits)
-	queries, known := Sum(p.outer, engines.PrefixQueries)
+	hits, knownHits := Sum(p.outer, scrape.PrefixHits)
+	queries, known := Sum(p.outer, scrape.PrefixQueries)
 	if !known {
-		queries, known = Sum(p.outer, engines.InputTokensTotal)
+		queries, known = Sum(p.outer, scrape.InputTokensTotal)
 	}
 	if knownHits && known && queries > 0 {
 		return hits, queries, "counters"
@@ -163,71 +165,6 @@ func cacheFigures(p Pass) (hits, queries float64, how string) {
 	}
 
 	return hits, queries, how
-}
-
-// sharedShare is how much of the prompts an empty cache that forgets nothing
-// would find while they are sent: of each, the beginning that another one has
-// too. Not known for conversations.
-func sharedShare(prompts []load.Prompt) (share float64, known bool) {
-	var texts []string
-	var ids [][]int
-	for _, p := range prompts {
-		if len(p.Turns) > 0 {
-			return 0, false
-		}
-		if p.TokenIDs != nil {
-			ids = append(ids, p.TokenIDs)
-		} else {
-			texts = append(texts, p.Text)
-		}
-	}
-
-	// Sorted, each prompt stands beside one with which it shares most.
-	slices.Sort(texts)
-	slices.SortStableFunc(ids, slices.Compare)
-	shared, total := 0, 0
-	for i, text := range texts {
-		total += len(text)
-		if i > 0 {
-			shared += commonBytes(texts[i-1], text)
-		}
-	}
-
-	for i, list := range ids {
-		total += len(list)
-		if i > 0 {
-			shared += commonIDs(ids[i-1], list)
-		}
-	}
-
-	if total == 0 {
-		return 0, true
-	}
-
-	return float64(shared) / float64(total), true
-}
-
-func commonBytes(a, b string) int {
-	n := min(len(a), len(b))
-	if strings.HasPrefix(a, b[:n]) {
-		return n
-	}
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-func commonIDs(a, b []int) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }
 
 // askCache brings the servers' prefix caches into the state that a point asks

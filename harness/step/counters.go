@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
@@ -51,7 +52,7 @@ func settledCounters(ctx context.Context, servers []Server, before []map[string]
 
 	for try := 1; ; try++ {
 		after := counters(ctx, servers)
-		total, known := Sum(ofRequests(servers, changes(before, after)), engines.OutputTokensTotal)
+		total, known := Sum(ofRequests(servers, changes(before, after)), scrape.OutputTokensTotal)
 		if !known || total >= received || try == settleTries {
 			return after
 		}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/dataset/exact"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/spec"
@@ -24,12 +26,15 @@ type Job struct {
 	Servers []Server // whose counters are read before and after
 	Options load.Options
 	Prompts []load.Prompt
-	Warmups []load.Prompt      // sent before, never measured
-	Watch   []Observer         // what is watched beside the measured pass
-	Records RecordWriter       // gets each record as it comes, and is closed at the end; nil: nobody does
-	Live    *status.Live       // is told what goes on; nil: nobody is
-	Cache   CacheRequest       // what the pass was to find in the servers' prefix caches
-	Limits  scenarios.Watchdog // what ends the job while it runs
+	Warmups []load.Prompt // sent before, never measured
+	Probes  Probes        // sent beside the measured pass, and no part of it
+	Watch   []Observer    // what is watched beside the measured pass
+	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
+	Live    *status.Live  // is told what goes on; nil: nobody is
+	// measures the quality of the answers after the pass; nil: nobody does
+	Evaluator func(ctx context.Context) *results.CommandScore
+	Cache     CacheRequest       // what the pass was to find in the servers' prefix caches
+	Limits    scenarios.Watchdog // what ends the job while it runs
 
 	// CountText counts the tokens of every answer's text for its record, after
 	// the last request has ended. Nil: nobody counts.
@@ -68,6 +73,9 @@ type Pass struct {
 	Failure  *results.Failure     // why it ended early; nil: it did not
 	Began    bool                 // observers were told
 	early    *early.Watch         // nil: the pass may not end early
+	probes   []results.Record     // of the probes beside it
+	again    []results.Record     // of the requests that were sent again after it
+	fresh    []results.Record     // of the new prompts sent between these
 	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed of itself
 }
 
@@ -87,31 +95,44 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 	warnOfPauses := NoticePauses(context.WithoutCancel(ctx))
 	defer warnOfPauses(result)
 	j.Options.Progress = notifyBoth(observe, j.Options.Progress)
+
 	var spoiled *results.Failure // the figures are of no server or of several
 	warm, err := j.warmUp(ctx, observe)
 	if refusesLimitField(err) && j.Options.MaxTokensField == "" {
 		warm, err = j.learnLimitField(ctx, observe, result)
 	}
 	out.last = warm
+
 	if err == nil {
 		before, holders := counters(ctx, j.Servers), portHolders(j.Servers)
 		j.Live.BeginPass(result.Asked)
 		out, err = j.drive(ctx)
 		j.Live.Enter(results.LiveFinishing, 0, "")
 		err = errors.Join(err, j.EndWatch(out, result))
-		after := settledCounters(ctx, j.Servers, before, out.records)
+		after := settledCounters(ctx, j.Servers, before, slices.Concat(out.records, out.probes))
 		out.counters, spoiled = changes(before, after), countersWentBack(j.Servers, before, after, result.ServerMetrics)
 		out.outer = ofRequests(j.Servers, out.counters)
 		warnReplaced(result, j.Servers, holders)
+		if err == nil && ctx.Err() == nil {
+			out.again, out.fresh, err = j.resend(ctx, observe)
+		}
+		if err == nil && ctx.Err() == nil {
+			result.Evaluation, err = j.evaluate(ctx, observe)
+		}
+		if err == nil && ctx.Err() == nil && j.Evaluator != nil {
+			result.CommandScore = j.Evaluator(ctx)
+		}
 		if other := answeredByOthers(ctx, j.Servers); other != nil {
 			spoiled = other
 		}
 	}
+
 	if j.Records != nil {
 		if closed := j.Records.Close(); closed != nil && err == nil {
 			err = results.WriteFailure(closed)
 		}
 	}
+
 	waitForExitNotice(ctx, out.last, j.Servers)
 	if err != nil || ctx.Err() != nil {
 		out.Failure = FailureOf(ctx, err)
@@ -160,12 +181,15 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 		out.early = early.New(opts.Early, opts.Arrivals)
 		opts.Enough = out.early.Ended
 	}
+
 	opts.Started = func(zero time.Time) {
 		out.Began = true
 		for _, o := range j.Watch {
 			o.Begin(ctx, zero)
 		}
 	}
+
+	endProbes := j.startProbes(ctx, &opts)
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
 		j.Live.Record(&rec)
@@ -177,7 +201,12 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 		}
 		return onDisk(j.Records.Write(rec))
 	})
+
 	out.client = &client
+	var probeErr error
+	if out.probes, probeErr = endProbes(); err == nil {
+		err = probeErr
+	}
 	if j.CountText == nil {
 		return out, err
 	}
@@ -188,6 +217,132 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 		err = errors.Join(err, onDisk(j.Records.Replace(out.records)))
 	}
 	return out, err
+}
+
+// afterPass are the options of requests that are sent after the pass and are no part of
+// it.
+func (j Job) afterPass(observe func(load.Progress), prefix string) load.Options {
+	opts := j.Options
+	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, observe, 0, false
+	opts.Enough, opts.MaxFailures = nil, 0
+	opts.RequestIDPrefix, opts.RequestID = prefix, nil
+	return opts
+}
+
+// drain sends prompts and returns their records.
+func (j Job) drain(ctx context.Context, opts load.Options, prompts []load.Prompt) (all []results.Record, err error) {
+	_, err = j.Driver.Run(ctx, opts, prompts, func(rec results.Record) error {
+		all = append(all, rec)
+		return nil
+	})
+	return all, err
+}
+
+// resend sends the first requests of the pass again, one at a time, and after each
+// one a new prompt of the same words.
+func (j Job) resend(ctx context.Context, observe func(load.Progress)) (again, fresh []results.Record, err error) {
+	n := min(j.Options.Resend, len(j.Prompts))
+	if n == 0 {
+		return nil, nil, nil
+	}
+
+	opts := j.afterPass(observe, "bench-again-")
+	opts.MaxConcurrency = 1
+	var prompts []load.Prompt
+	for _, p := range j.Prompts[:n] {
+		p.Turns = nil
+		prompts = append(prompts, p, reversed(p))
+	}
+
+	all, err := j.drain(ctx, opts, prompts)
+	for _, r := range all {
+		isFresh := r.Index%2 == 1
+		if r.Index /= 2; isFresh {
+			fresh = append(fresh, r)
+		} else {
+			again = append(again, r)
+		}
+	}
+	return again, fresh, err
+}
+
+// reversed is a prompt of the same words or token ids from the last to the first.
+func reversed(p load.Prompt) load.Prompt {
+	p.TokenIDs = slices.Clone(p.TokenIDs)
+	slices.Reverse(p.TokenIDs)
+	words := strings.Fields(p.Text)
+	slices.Reverse(words)
+	p.Text = strings.Join(words, " ")
+	return p
+}
+
+// evaluate asks the questions with exact answers, as many at once as the pass has
+// requests at most.
+func (j Job) evaluate(ctx context.Context, observe func(load.Progress)) (*results.Evaluation, error) {
+	if !j.Options.Evaluate.Exact {
+		return nil, nil
+	}
+
+	opts := j.afterPass(observe, "bench-exact-")
+	opts.Sampling = spec.Sampling{Temperature: new(0.0)}
+	opts.IgnoreEOS, opts.KeepText, opts.CountTokens, opts.Compat, opts.Tools = false, true, nil, "", nil
+	questions := exact.Questions()
+	prompts := make([]load.Prompt, len(questions))
+	for i, q := range questions {
+		prompts[i] = load.Prompt{Text: q.Prompt(), OutputTokens: exact.AnswerTokens}
+	}
+
+	records, err := j.drain(ctx, opts, prompts)
+	if err != nil {
+		return nil, err
+	}
+	e := scoreOf(questions, records)
+	e.MinScore = opts.Evaluate.MinScore
+	return e, nil
+}
+
+// scoreOf marks the answers. A question without an answer is not answered rightly.
+func scoreOf(questions []exact.Question, records []results.Record) *results.Evaluation {
+	answers := make(map[int]results.Record)
+	for _, r := range records {
+		answers[r.Index] = r
+	}
+
+	e := &results.Evaluation{Set: "exact", Asked: len(questions), Wrong: []results.WrongAnswer{}}
+	for i, q := range questions {
+		at := slices.IndexFunc(e.Kinds, func(k results.KindScore) bool { return k.Kind == q.Kind })
+		if at < 0 {
+			at, e.Kinds = len(e.Kinds), append(e.Kinds, results.KindScore{Kind: q.Kind})
+		}
+		e.Kinds[at].Asked++
+
+		r, known := answers[i]
+		text := r.Text
+		if r.Content != nil { // without reasoning
+			text = *r.Content
+		}
+		switch {
+		case !known || r.Failure != nil:
+			e.Failed++
+		case q.Right(text):
+			e.Right++
+			e.Kinds[at].Right++
+		case len(e.Wrong) < results.MostWrong:
+			e.Wrong = append(e.Wrong, results.WrongAnswer{Question: q.Ask, Want: q.Want, Got: beginning(text)})
+		}
+	}
+	e.Score = float64(e.Right) / float64(e.Asked)
+	return e
+}
+
+// beginning is the start of an answer's text, without the blanks around it.
+func beginning(text string) string {
+	const most = 80 // characters
+	runes := []rune(strings.TrimSpace(text))
+	if len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return string(runes)
 }
 
 // maxFailures is how many requests may fail before the step cannot succeed any
@@ -295,7 +450,7 @@ func (j Job) sendWarmups(
 	return succeeded, last, err
 }
 
-// refusesLimitField tells whether a warm-up failed because the server does not
+// refusesLimitField reports whether a warm-up failed because the server does not
 // take both fields that limit a chat answer.
 func refusesLimitField(err error) bool {
 	f, ok := errors.AsType[*results.Failure](err)

@@ -41,10 +41,20 @@ func (boxed) Counters(context.Context) (map[string]float64, error) { return map[
 
 func (boxed) Abilities() Abilities { return Abilities{} }
 
+// componentOn is a component behind a router, on another node unless that is "".
+type componentOn struct {
+	boxed
+
+	node string
+}
+
+func (c componentOn) Info() results.Server { return results.Server{Inner: true, Node: c.node} }
+
 // The news of a server's end comes a moment after its connections broke.
 func TestFailureOfServerThatEnded(t *testing.T) {
 	t.Parallel()
 	transport, connect := brokenDriver{class: results.FailTransport}, brokenDriver{class: results.FailConnect}
+	refused := brokenDriver{class: results.FailHTTP} // by the router
 	givenUp, inBand := brokenDriver{results.FailTransport, true}, brokenDriver{class: results.FailInBand}
 	for _, c := range []struct {
 		name    string
@@ -59,7 +69,10 @@ func TestFailureOfServerThatEnded(t *testing.T) {
 		{"the pass was given up", givenUp, nil, 0, 300 * time.Millisecond, results.FailExited},
 		{"a container", connect, nil, 0, 4 * time.Second, results.FailExited},
 		{"a container breaks connections", transport, []Server{boxed{}}, 0, 4 * time.Second, results.FailExited},
+		{"a component", refused, []Server{componentOn{}}, 1, 300 * time.Millisecond, results.FailExited},
+		{"one on another node", refused, []Server{componentOn{node: "n2"}}, 1, 4 * time.Second, results.FailExited},
 		{"the server lives", transport, nil, 0, 0, results.FailRequests},
+		{"a component lives", refused, []Server{componentOn{}}, 1, 0, results.FailRequests},
 		{"another failure", inBand, nil, 1, 300 * time.Millisecond, results.FailRequests},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,9 +1,11 @@
 package step
 
 import (
+	"crypto/tls"
 	"maps"
 	"slices"
 
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/spec"
@@ -14,11 +16,12 @@ import (
 // driveOptions is the load point as the client takes it, without arrivals.
 // server says how the servers let requests in.
 func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (load.Options, error) {
-	body := map[string]any{}
+	kindBody := map[string]any{}
 	for _, s := range servers {
 		kind, _ := engines.Lookup(s.Info().Launcher)
-		maps.Copy(body, kind.Body)
+		maps.Copy(kindBody, kind.Body)
 	}
+	body := maps.Clone(kindBody)
 	maps.Copy(body, l.Body)
 	servers = takingRequests(servers)
 	info := servers[0].Info()
@@ -28,6 +31,7 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	}
 
 	opts.Body = body
+	opts.Classes = classesOver(kindBody, l.Classes)
 	for _, s := range servers {
 		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
 		if spread, ok := s.(interface{ BesideURLs() []string }); ok {
@@ -52,6 +56,18 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	return opts, nil
 }
 
+// classesOver are classes whose bodies have fields of the kinds of the servers
+// beneath their own.
+func classesOver(kindBody map[string]any, classes []spec.Class) []spec.Class {
+	out := slices.Clone(classes)
+	for i := range out {
+		body := maps.Clone(kindBody)
+		maps.Copy(body, out[i].Body)
+		out[i].Body = body
+	}
+	return out
+}
+
 // takingRequests are the servers to which requests go: all but the inner parts of
 // a server of several.
 func takingRequests(servers []Server) []Server {
@@ -74,4 +90,20 @@ func Infos(servers []Server) []results.Server {
 		out[i] = s.Info()
 	}
 	return out
+}
+
+// TLSConfig says which certificates to believe: those of the authorities in a
+// PEM file, whose content is returned too, any with insecure, else those of the
+// system's authorities (nil).
+func TLSConfig(ca string, insecure bool) (config *tls.Config, authorities []byte, err error) {
+	if ca != "" && !insecure {
+		if authorities, err = userfile.Read(ca, userfile.MaxText); err != nil {
+			return nil, nil, results.Failf(results.FailBadRecipe, "read tls.ca: %v", err)
+		}
+	}
+	config, ok := load.Trust(authorities, insecure)
+	if !ok {
+		return nil, nil, results.Failf(results.FailBadRecipe, "read tls.ca %s: no PEM certificate in it", ca)
+	}
+	return config, authorities, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -65,9 +67,24 @@ func argument(argv []string, names ...string) int {
 	return 0
 }
 
+// atOnce is how many of the requests are sent without waiting for an answer; 0
+// where the times at which they are sent decide.
+func atOnce(s Schedule, concurrency int, set *dataset.Set) int {
+	switch n := len(set.Prompts); {
+	case s.spreads(set):
+		return 0
+	case concurrency == 0:
+		return n
+	case s.Duration == 0:
+		return min(concurrency, n)
+	}
+	return concurrency
+}
+
 // preflight says which prompts do not fit the servers, before one is sent. It
-// refuses only where none fits. concurrency 0: all at once.
-func preflight(servers []Server, prompts []load.Prompt, concurrency int, result *results.Result) error {
+// refuses only where none fits. atOnce is of all servers together, 0 where it is
+// not known.
+func preflight(servers []Server, prompts []load.Prompt, atOnce int, result *results.Result) error {
 	r := roomOf(servers)
 	needs := neededTokens(prompts)
 	tooLong, longest, shortest := 0, 0, 0
@@ -80,29 +97,48 @@ func preflight(servers []Server, prompts []load.Prompt, concurrency int, result 
 			shortest = n
 		}
 	}
-	if concurrency == 0 {
-		concurrency = len(prompts)
-	}
-	each := (concurrency + len(servers) - 1) / len(servers)
+
+	each := (atOnce + len(servers) - 1) / len(servers)
 	switch {
 	case r.context == 0 || len(needs) == 0:
 	case tooLong == len(prompts):
 		return results.Failf(results.FailContext,
-			"none of the %d prompts fits: with its answer the shortest needs %d tokens, and there are %s; %s",
-			len(prompts), shortest, r.place(), r.advice(shortest))
+			"none of %s fits: the shortest needs %s with its answer, but there are %s; %s",
+			text.Count(len(prompts), "prompt"), text.Count(shortest, "token"), r.place(), r.advice(shortest))
 	case tooLong > 0:
-		warnContext(result, "%d of %d prompts need more than %s; %s", tooLong, len(prompts), r.place(),
+		warnContext(result, "%d of %s need more than %s; %s", tooLong, text.Count(len(prompts), "prompt"), r.place(),
 			r.advice(longest))
 	default:
-		r.checkShared(needs, each, result)
+		r.checkShared(needs, cmp.Or(each, r.slots), result)
 	}
 	if r.slots > 0 && each > r.slots {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnFewSlots, Message: fmt.Sprintf(
-			"%d requests at once are sent to a server that works on %d: the others wait in its queue, and their time "+
-				"to the first token is that wait", each, r.slots)})
+		warnSlots(result, "%d requests at once are sent to a server that processes %d", each, r.slots)
 	}
 
 	return nil
+}
+
+// checkSlots warns after a pass whose requests came in at their own times and
+// were more than the servers work on. Before it, this could not be known.
+func checkSlots(servers []Server, peak int, result *results.Result) {
+	known := func(w results.Warning) bool { return w.Code == results.WarnFewSlots }
+	slots := roomOf(servers).slots
+	if slots == 0 || peak <= slots*len(servers) || slices.ContainsFunc(result.Warnings, known) {
+		return
+	}
+	if len(servers) == 1 {
+		warnSlots(result, "up to %d requests were in flight at once at a server that processes %d", peak, slots)
+		return
+	}
+	warnSlots(result, "up to %d requests were in flight at once at servers that process %d each", peak, slots)
+}
+
+func warnSlots(result *results.Result, format string, values ...any) {
+	result.Warnings = append(result.Warnings, results.Warning{
+		Code: results.WarnFewSlots,
+		Message: fmt.Sprintf(format, values...) +
+			": the others wait in its queue, and their time to first token includes that wait",
+	})
 }
 
 func warnContext(result *results.Result, format string, values ...any) {

@@ -7,6 +7,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -64,8 +65,11 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 	job.Warmups = fitWarmups(job.Warmups, roomOf(r.Servers).context)
 	if r.Pass > 1 {
 		job.Prompts = once(job.Prompts)
+	} else if job.Probes, err = p.probesOf(ctx, point, result.Asked.Seed, counter); err != nil {
+		return job, err
 	}
-	if err := p.lookAhead(r, job.Prompts, point.MaxConcurrency, result); err != nil {
+	most := atOnce(scheduleOf(point), point.MaxConcurrency, measured)
+	if err := p.lookAhead(r, job.Prompts, most, result); err != nil {
 		return job, err
 	}
 
@@ -91,9 +95,9 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 }
 
 // lookAhead is preflight, whose warnings are shown before the step runs.
-func (p *Preparer) lookAhead(r Request, prompts []load.Prompt, concurrency int, result *results.Result) error {
+func (p *Preparer) lookAhead(r Request, prompts []load.Prompt, atOnce int, result *results.Result) error {
 	before := len(result.Warnings)
-	err := preflight(r.Servers, prompts, concurrency, result)
+	err := preflight(r.Servers, prompts, atOnce, result)
 	for _, w := range result.Warnings[before:] {
 		p.Observe(status.Update{Kind: status.StepWarning, Step: r.Step, Pass: r.Pass, Message: w.Message})
 	}
@@ -128,13 +132,7 @@ func newJob(driver Driver, servers []Server, l scenarios.Load) Job {
 func (j *Job) SetPrompts(measured *dataset.Set, warm []load.Prompt, result *results.Result) {
 	j.Prompts, j.Warmups = LoadPrompts(measured), warm
 	result.Asked.DatasetSHA256 = measured.SHA256
-	for name, goal := range j.Goodput {
-		if result.Asked.GoodputGoalsS == nil {
-			result.Asked.GoodputGoalsS = map[string]float64{}
-		}
-		result.Asked.GoodputGoalsS[name] = goal.Seconds()
-	}
-
+	result.Asked.GoodputGoalsS = spec.GoalsS(j.Goodput)
 	result.Warnings = append(result.Warnings, datasetNotes(measured.Notes...)...)
 }
 
@@ -166,4 +164,19 @@ func (j *Job) SetSending(s Schedule, set *dataset.Set, counter TokenCounter, res
 		return results.Failf(results.FailDataset, "%v", err)
 	}
 	return nil
+}
+
+// sized is a load point on a server, whose longest context may decide how long
+// prompts are; the result notes the length.
+func sized(point scenarios.Load, server Server, result *results.Result) (scenarios.Load, error) {
+	longest := 0
+	if startup := server.Info().Startup; startup != nil && startup.ContextLen != nil {
+		longest = int(*startup.ContextLen)
+	}
+	l, err := point.For(longest)
+	if err != nil {
+		return l, results.Failf(results.FailDataset, "%v", err)
+	}
+	result.Asked.InputLen = plan.Positive(l.InputLen)
+	return l, nil
 }

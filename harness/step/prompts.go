@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -20,7 +21,14 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) (short []string,
 	seen := map[string]bool{}
 	var errs []error
 	known := Tokenizers{}
+	var parts []scenarios.Load
 	for _, point := range sc.Points {
+		for _, part := range plan.Parts(point, 0) {
+			part.Load.Label, part.Load.Dataset.Tokenizer = point.Label, point.Dataset.Tokenizer
+			parts = append(parts, part.Load)
+		}
+	}
+	for _, point := range parts {
 		d := point.Dataset
 		tok, err := known.Load(d.Tokenizer)
 		if err != nil && !seen[d.Tokenizer] {
@@ -47,8 +55,8 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) (short []string,
 			seen[err.Error()] = true
 			errs = append(errs, err)
 		case err == nil && len(set.Prompts) < spec.N:
-			short = append(short, fmt.Sprintf("load point %s asks for %d prompts, and %s has %d: no more are sent; "+
-				"lower num-prompts", point.Label, spec.N, filepath.Base(d.Path), len(set.Prompts)))
+			short = append(short, fmt.Sprintf("load point %s asks for %s, and %s has %d: no more are sent; lower "+
+				"num-prompts", point.Label, text.Count(spec.N, "prompt"), filepath.Base(d.Path), len(set.Prompts)))
 		}
 	}
 
@@ -59,7 +67,7 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) (short []string,
 // a file can be read.
 const someInputLen = 256
 
-// without leaves out the prompts that stand in other too.
+// without leaves out the prompts that are in other too.
 func without(set, other *dataset.Set) *dataset.Set {
 	seen := map[string]bool{}
 	for _, p := range other.Prompts {
@@ -74,7 +82,9 @@ func without(set, other *dataset.Set) *dataset.Set {
 	return out
 }
 
-func promptKey(p dataset.Prompt) string { return fmt.Sprint(p.Text, p.TokenIDs) }
+func promptKey(p dataset.Prompt) string {
+	return fmt.Sprint(p.Text, p.TokenIDs, p.Texts, string(p.Tools), string(p.Audio))
+}
 
 // LoadPrompts are the prompts of a set as the client takes them.
 func LoadPrompts(set *dataset.Set) []load.Prompt {
@@ -82,7 +92,9 @@ func LoadPrompts(set *dataset.Set) []load.Prompt {
 	for i, p := range set.Prompts {
 		out[i] = load.Prompt{
 			Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens,
-			OutputTokens: p.OutputTokens, Images: p.Images,
+			OutputTokens: p.OutputTokens, Audio: p.Audio, AudioS: p.AudioS, Images: p.Images,
+			Texts: p.Texts, Tools: p.Tools,
+			Class: p.Class, Model: p.Adapter,
 		}
 		for _, turn := range p.Turns {
 			out[i].Turns = append(out[i].Turns, load.Turn(turn))

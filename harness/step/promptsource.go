@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/dataset/mixture"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -38,29 +40,52 @@ func newPromptSource(folder *store.Folder, frozen *plan.Frozen) promptSource {
 func (p *promptSource) prompts(ctx context.Context, l scenarios.Load, seed uint64, c TokenCounter) (measured,
 	warm *dataset.Set, err error,
 ) {
-	spec := plan.PromptSpec(l, seed, l.NumPrompts)
-	if measured, err = p.set(ctx, spec, c); err != nil {
+	var sets, warmSets []*dataset.Set
+	for _, part := range plan.Parts(l, seed) {
+		if measured, warm, err = p.partOf(ctx, part, c); err != nil {
+			return nil, nil, err
+		}
+		sets, warmSets = append(sets, measured), append(warmSets, warm)
+	}
+
+	kinds := l.Kinds()
+	if len(kinds) == 0 {
+		return measured, warm, nil
+	}
+	if measured, err = mixture.Whole(kinds, l.NumPrompts, seed, sets); err != nil {
+		return nil, nil, results.Failf(results.FailDataset, "%v: lower num-prompts, or remove oversample: false", err)
+	}
+	warmups := mixture.RoundRobin(kinds, spec.MixedWarmups(kinds, l.Warmups))
+	return measured, mixture.Merge(kinds, warmups, warmSets), nil
+}
+
+// partOf makes the prompts of a part of a load, and its warm-ups.
+func (p *promptSource) partOf(ctx context.Context, part plan.Part, c TokenCounter) (measured, warm *dataset.Set,
+	err error,
+) {
+	order := part.Measured()
+	if measured, err = p.set(ctx, order, c); err != nil {
 		return nil, nil, err
 	}
-	if err := p.keep(plan.PromptsName, measured, spec, c); err != nil || l.Warmups == 0 {
+	if err := p.keep(plan.PromptsName, measured, order, c); err != nil || part.Load.Warmups == 0 {
 		return measured, &dataset.Set{}, err
 	}
 
-	spec = plan.PromptSpec(l, seed+plan.WarmupSeed, plan.WarmupCount(l))
-	if warm, err = p.set(ctx, spec, c); err != nil {
+	order = part.Warm()
+	if warm, err = p.set(ctx, order, c); err != nil {
 		return nil, nil, err
 	}
-	if err := p.keep(plan.WarmupsName, warm, spec, c); err != nil {
+	if err := p.keep(plan.WarmupsName, warm, order, c); err != nil {
 		return nil, nil, err
 	}
 
 	warm = without(warm, measured)
-	warm.Prompts = warm.Prompts[:min(len(warm.Prompts), l.Warmups)]
+	warm.Prompts = warm.Prompts[:min(len(warm.Prompts), part.Load.Warmups)]
 	return measured, warm, nil
 }
 
-func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounter) (*dataset.Set, error) {
-	key, err := json.Marshal(spec)
+func (p *promptSource) set(ctx context.Context, order dataset.Spec, c TokenCounter) (*dataset.Set, error) {
+	key, err := json.Marshal(order)
 	if err != nil {
 		return nil, fmt.Errorf("make prompts: %w", err)
 	}
@@ -70,7 +95,7 @@ func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounte
 		return set, nil
 	}
 
-	from, _ := p.frozen.Find(spec, c.Name)
+	from, _ := p.frozen.Find(order, c.Name)
 	set, err := dataset.Build(ctx, from, c.Tokenizer)
 	if err != nil {
 		return nil, results.Failf(results.FailDataset, "%v", err)
@@ -81,7 +106,7 @@ func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounte
 }
 
 // mostSetBytes bounds the prompts that stay in memory for further variants. What
-// was forgotten is made anew, and is the same.
+// was forgotten is made again, and is the same.
 const mostSetBytes = 64 << 20
 
 // remember keeps a set, in place of the oldest ones where all are too large.
@@ -97,13 +122,13 @@ func (p *promptSource) remember(name string, set *dataset.Set) {
 }
 
 // keep stores a set in a folder of the run, once.
-func (p *promptSource) keep(folder string, set *dataset.Set, spec dataset.Spec, c TokenCounter) error {
+func (p *promptSource) keep(folder string, set *dataset.Set, order dataset.Spec, c TokenCounter) error {
 	if p.kept[set.SHA256] {
 		return nil
 	}
 
 	var file bytes.Buffer
-	meta := dataset.Meta{Spec: spec, Tokenizer: c.Name, TokenizerSHA256: c.SHA256}
+	meta := dataset.Meta{Spec: order, Tokenizer: c.Name, TokenizerSHA256: c.SHA256}
 	if err := dataset.Write(&file, set, meta); err != nil {
 		return results.Failf(results.FailDataset, "%v", err)
 	}

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/parts"
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 )
@@ -33,10 +34,16 @@ func (j Job) Complete(result *results.Result, p Pass) {
 		if p.early != nil {
 			result.Early, evidence.Early, evidence.Margins = p.early.Decision(), p.early.Decision(), p.early.Missed()
 		}
+		if len(p.again) > 0 {
+			result.Resent = metrics.CompareResent(p.records, p.again, p.fresh, len(j.Prompts), result.Asked.Temperature)
+			evidence.Resent = result.Resent
+		}
+		evidence.Scored, evidence.Command = result.Evaluation, result.CommandScore
 		evidence.Figures = j.figures(result, p)
 		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
-		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.outer)...)
+		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.outer, p.probes)...)
 		result.Warnings = append(result.Warnings, speculationWarnings(result.Asked, result.Servers)...)
+		checkSlots(j.Servers, evidence.Figures.PeakConcurrent, result)
 		j.Judge(result, p)
 	}
 	result.Components = telemetry.OfComponents(result.Servers, result.Telemetry)
@@ -70,16 +77,55 @@ func WarnOrigin(result *results.Result) {
 func (j Job) figures(result *results.Result, p Pass) results.Figures {
 	params := metrics.Params{
 		DurationS: p.client.DurationS, Asked: j.planned(p), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
-		API: result.Asked.API, UsageAsked: result.Asked.UsageAsked(), MaxConcurrency: result.Asked.MaxConcurrency,
-		Temperature: result.Asked.Temperature,
+		ClassGoals: parts.Goals(&j.Options.Settings),
+		API:        result.Asked.API, UsageAsked: result.Asked.UsageAsked(),
+		MaxConcurrency: result.Asked.MaxConcurrency,
+		Temperature:    result.Asked.Temperature, SessionSizes: j.sessionSizes(),
 	}
 	figures := metrics.Summarize(p.records, params)
 	result.Figures = &figures
 	result.Compat = metrics.CompatReadings(p.records, params)
+	result.Parts = parts.Of(p.records, params, &j.Options.Settings, j.kinds())
+	if j.Options.Probes.Active() {
+		result.Parts = append(result.Parts, parts.OfProbes(p.probes, params))
+	}
 	if n := len(takingRequests(j.Servers)); n > 1 {
 		result.Replicas = metrics.PerReplica(p.records, n, params)
 	}
 	return figures
+}
+
+// kinds counts the requests of each kind; nil where a duration decides how many
+// there are.
+func (j Job) kinds() map[parts.Kind]int {
+	if j.Options.Duration > 0 {
+		return nil
+	}
+	counts := map[parts.Kind]int{}
+	for _, p := range j.Prompts {
+		kind := parts.Kind{Adapter: p.Model}
+		if p.Class > 0 {
+			kind.Class = j.Options.Classes[p.Class-1].Name
+		}
+		counts[kind] += 1 + len(p.Turns)
+	}
+	return counts
+}
+
+// sessionSizes are the requests that each prompt makes; nil: each makes one.
+func (j Job) sessionSizes() []int {
+	if !j.converses() {
+		return nil
+	}
+	sizes := make([]int, len(j.Prompts))
+	for i, p := range j.Prompts {
+		sizes[i] = 1 + len(p.Turns)
+	}
+	return sizes
+}
+
+func (j Job) converses() bool {
+	return slices.ContainsFunc(j.Prompts, func(p load.Prompt) bool { return len(p.Turns) > 0 })
 }
 
 // asked is how many requests the job makes; 0 where its duration decides.
@@ -106,8 +152,7 @@ func (j Job) planned(p Pass) int {
 // decide; 0 where the answers do.
 func (j Job) scheduled() int {
 	n := j.asked()
-	converses := slices.ContainsFunc(j.Prompts, func(p load.Prompt) bool { return len(p.Turns) > 0 })
-	if n == 0 && !converses {
+	if n == 0 && !j.converses() {
 		return len(j.Options.Arrivals)
 	}
 	return n
@@ -125,11 +170,17 @@ func goals(asked map[string]time.Duration) metrics.Goals {
 	return metrics.Goals{TTFT: goal("ttft"), TPOT: goal("tpot"), E2EL: goal("e2el")}
 }
 
-// counterWarnings compares our total of output tokens with the servers' own.
+// counterWarnings compares our total of output tokens, those of the probes included,
+// with the servers' own.
 // It can only speak where every request succeeded: of a failed one the server
 // may have counted tokens that never reached us.
-func counterWarnings(f results.Figures, counters []map[string]float64) []results.Warning {
-	theirs, known := Sum(counters, engines.OutputTokensTotal)
+func counterWarnings(f results.Figures, counters []map[string]float64, probes []results.Record) []results.Warning {
+	theirs, known := Sum(counters, scrape.OutputTokensTotal)
+	for _, r := range probes {
+		if known = known && r.Failure == nil && r.OutputTokens != nil; known {
+			theirs -= float64(*r.OutputTokens)
+		}
+	}
 	if !known || f.Failed > 0 || f.Unsent > 0 || f.TotalOutputTokens == nil || theirs == float64(*f.TotalOutputTokens) {
 		return nil
 	}

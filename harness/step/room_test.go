@@ -2,11 +2,15 @@ package step
 
 import (
 	"errors"
+	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -99,7 +103,7 @@ func TestPreflight(t *testing.T) {
 			"none",
 			[]results.Server{server("vllm", 199, 0)},
 			even(4, 100, 100), 1, nil,
-			"none of the 4 prompts fits: with its answer the shortest needs 200 tokens, and there are the 199 " +
+			"none of 4 prompts fits: the shortest needs 200 tokens with its answer, but there are the 199 " +
 				"tokens that the server takes for a request; raise max-model-len to at least 200",
 		},
 		{"the server decides on the answer", []results.Server{server("vllm", 101, 0)}, even(4, 100, 0), 1, nil, ""},
@@ -116,16 +120,16 @@ func TestPreflight(t *testing.T) {
 		}, ""},
 		{"nothing is told", []results.Server{{Launcher: "vllm"}}, even(4, 100, 100), 1, nil, ""},
 		{"few slots", []results.Server{server("llamacpp", 512, 4)}, even(16, 100, 100), 16, []string{
-			"few-slots: 16 requests at once are sent to a server that works on 4: the others wait in its queue, and " +
-				"their time to the first token is that wait",
+			"few-slots: 16 requests at once are sent to a server that processes 4: the others wait in its queue, and " +
+				"their time to first token includes that wait",
 		}, ""},
 		{
 			"few slots by the recipe alone",
 			[]results.Server{server("vllm", 512, 0, "vllm", "serve", "m", "--max-num-seqs", "4")},
 			even(8, 100, 100), 8,
 			[]string{
-				"few-slots: 8 requests at once are sent to a server that works on 4: the others wait in its queue, and " +
-					"their time to the first token is that wait",
+				"few-slots: 8 requests at once are sent to a server that processes 4: the others wait in its queue, and " +
+					"their time to first token includes that wait",
 			},
 			"",
 		},
@@ -139,15 +143,16 @@ func TestPreflight(t *testing.T) {
 			[]results.Server{server("vllm", 512, 0, "vllm", "serve", "m", "--max_num_seqs", "3", "-dp", "2")},
 			even(8, 100, 100), 8,
 			[]string{
-				"few-slots: 8 requests at once are sent to a server that works on 6: the others wait in its queue, and " +
-					"their time to the first token is that wait",
+				"few-slots: 8 requests at once are sent to a server that processes 6: the others wait in its queue, and " +
+					"their time to first token includes that wait",
 			},
 			"",
 		},
 		{"of two servers", twice(server("llamacpp", 512, 8)), even(16, 100, 100), 16, nil, ""},
-		{"all at once", []results.Server{server("llamacpp", 512, 8)}, even(9, 100, 100), 0, []string{
-			"few-slots: 9 requests at once are sent to a server that works on 8: the others wait in its queue, and " +
-				"their time to the first token is that wait",
+		{"at times of their own", []results.Server{server("llamacpp", 512, 8)}, even(9, 100, 100), 0, nil, ""},
+		{"all at once", []results.Server{server("llamacpp", 512, 8)}, even(9, 100, 100), 9, []string{
+			"few-slots: 9 requests at once are sent to a server that processes 8: the others wait in its queue, and " +
+				"their time to first token includes that wait",
 		}, ""},
 		{"a context for all slots", []results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096",
 			"--kv-unified")}, even(32, 250, 250), 16, []string{
@@ -190,6 +195,63 @@ func TestPreflight(t *testing.T) {
 		case c.refused != "" && (failure == nil || failure.Class != results.FailContext ||
 			failure.Message != c.refused):
 			t.Errorf("%s: preflight: %v, want %s: %s", c.name, err, results.FailContext, c.refused)
+		}
+	}
+}
+
+func TestAtOnce(t *testing.T) {
+	untimed := &dataset.Set{Prompts: make([]dataset.Prompt, 5)}
+	timed := &dataset.Set{Prompts: []dataset.Prompt{{At: new(0.0)}, {At: new(9.0)}}}
+	inf := math.Inf(1)
+	for _, tt := range []struct {
+		name        string
+		schedule    Schedule
+		concurrency int
+		set         *dataset.Set
+		want        int
+	}{
+		{"no limit", Schedule{Rate: inf}, 0, untimed, 5},
+		{"a limit", Schedule{Rate: inf}, 3, untimed, 3},
+		{"fewer prompts than the limit", Schedule{Rate: inf}, 64, untimed, 5},
+		{"prompts that are repeated", Schedule{Rate: inf, Duration: time.Minute}, 64, untimed, 64},
+		{"a rate", Schedule{Rate: 2}, 0, untimed, 0},
+		{"a rate and a limit", Schedule{Rate: 2}, 3, untimed, 0},
+		{"a ramp", Schedule{Rate: inf, Ramp: spec.Ramp{Strategy: "linear"}}, 0, untimed, 0},
+		{"a trace", Schedule{Rate: inf}, 0, timed, 0},
+		{"a trace whose times do not count", Schedule{Rate: inf, NoReplay: true}, 0, timed, 2},
+	} {
+		if got := atOnce(tt.schedule, tt.concurrency, tt.set); got != tt.want {
+			t.Errorf("%s: %d at once, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What was under way at once decides where requests came at their own times.
+func TestCheckSlots(t *testing.T) {
+	server := infoServer{info: results.Server{
+		Launcher: "vllm", Argv: []string{"vllm", "serve", "m", "--max-num-seqs", "4"},
+	}}
+	const waits = ": the others wait in its queue, and their time to first token includes that wait"
+	for _, tt := range []struct {
+		servers []Server
+		peak    int
+		want    string
+	}{
+		{[]Server{server}, 4, ""},
+		{[]Server{server}, 5, "up to 5 requests were in flight at once at a server that processes 4" + waits},
+		{[]Server{server, server}, 8, ""},
+		{[]Server{server, server}, 9, "up to 9 requests were in flight at once at servers that process 4 each" + waits},
+		{[]Server{infoServer{info: results.Server{Launcher: "vllm"}}}, 5000, ""},
+	} {
+		var result results.Result
+		checkSlots(tt.servers, tt.peak, &result)
+		checkSlots(tt.servers, tt.peak, &result) // once
+		var got string
+		for _, w := range result.Warnings {
+			got += w.Message
+		}
+		if got != tt.want {
+			t.Errorf("%d at once: %q, want %q", tt.peak, got, tt.want)
 		}
 	}
 }

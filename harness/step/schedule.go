@@ -20,16 +20,25 @@ type Schedule struct {
 	Burstiness  float64       // see load.Arrivals
 	Ramp        spec.Ramp     // without a strategy: none
 	Duration    time.Duration // nothing leaves from then on; 0: the number of prompts decides
-	ReplaySpeed float64       // of a trace; 0: as recorded
+	ReplaySpeed float64       // of a trace; 0: as recorded; +Inf: as NoReplay
 	NoReplay    bool          // a trace's times do not count
+	Stages      []spec.Stage  // see spec.Settings; none: the load is the same throughout
 }
 
 func scheduleOf(l scenarios.Load) Schedule {
 	return Schedule{
 		Compat: l.Compat, Rate: l.RequestRate, Burstiness: l.Burstiness, Ramp: l.Ramp,
-		Duration: l.Duration, ReplaySpeed: l.ReplaySpeed,
+		Duration: l.Duration, ReplaySpeed: l.ReplaySpeed, Stages: l.Stages,
 	}
 }
+
+// spreads says that requests leave at times of their own, and not at once.
+func (s Schedule) spreads(set *dataset.Set) bool {
+	return !math.IsInf(s.Rate, 1) || s.Ramp.Strategy != "" || s.stagedRates() || !s.NoReplay && traceTimes(set) != nil
+}
+
+// stagedRates says that the load has stages, each with a rate.
+func (s Schedule) stagedRates() bool { return len(s.Stages) > 0 && s.Stages[0].RequestRate != nil }
 
 // Apply sets the send times of a set's prompts, drawn with the seed that was
 // asked for, and notes in asked what it comes to.
@@ -43,13 +52,18 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 	recorded := traceTimes(set)
 	var err error
 	switch {
+	case s.stagedRates():
+		o.Repeat = true
+		if o.Arrivals, err = load.ArrivalsStages(s.Stages, s.Burstiness, rng); err == nil && len(o.Arrivals) == 0 {
+			err = fmt.Errorf("plan arrivals: no request falls into the stages")
+		}
 	case s.Ramp.Strategy != "":
 		var changes []results.RateChange
 		if o.Arrivals, changes, err = load.ArrivalsRamp(n, s.Ramp, s.Burstiness, rng); err == nil {
 			asked.Ramp = &results.Ramp{Strategy: s.Ramp.Strategy, StartRPS: s.Ramp.Start, EndRPS: s.Ramp.End}
 			asked.Ramp.Changes = append(asked.Ramp.Changes, changes...)
 		}
-	case math.IsInf(s.Rate, 1) && recorded != nil && !s.NoReplay:
+	case math.IsInf(s.Rate, 1) && recorded != nil && !s.NoReplay && !math.IsInf(s.ReplaySpeed, 1):
 		o.Arrivals, err = load.Replay(recorded, cmp.Or(s.ReplaySpeed, 1))
 	case s.Duration > 0 && math.IsInf(s.Rate, 1):
 		o.Repeat = true

@@ -128,8 +128,16 @@ func TestScenarioKnowsAllDatasetsAndAPIs(t *testing.T) {
 		if text := complaint("endpoint", api.Name); text != "" {
 			t.Errorf("endpoint %s: %s", api.Name, text)
 		}
-		src := "schema: 1\nname: a\nserver: {launcher: simulator, model: m}\nload: {endpoint: " + api.Name +
-			", input-len: 1, output-len: 1}\n"
+		lengths := ", input-len: 1, output-len: 1}\n"
+		switch {
+		case api.Name == "rerank" || api.Name == "score":
+			lengths = ", dataset: {kind: random_rerank}, input-len: 8}\n"
+		case api.Audio:
+			lengths = ", dataset: {kind: random_audio, audio-len: 1s}}\n"
+		case api.Numbers:
+			lengths = ", input-len: 1}\n"
+		}
+		src := "schema: 1\nname: a\nserver: {launcher: simulator, model: m}\nload: {endpoint: " + api.Name + lengths
 		sc, err := parse.Source("a.yaml", []byte(src), parse.Options{})
 		if err != nil || sc.Points[0].Endpoint != api.DefaultPath || sc.Points[0].API != api.Name {
 			t.Errorf("endpoint %s: %v, want path %s", api.Name, err, api.DefaultPath)

@@ -9,6 +9,8 @@ package step
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/endpoint"
@@ -20,7 +22,7 @@ import (
 type Server interface {
 	Info() results.Server
 	// Done is closed when the server ended without being asked, or when its
-	// log says that it cannot go on; Failure then says why.
+	// log says that it cannot continue; Failure then says why.
 	Done() <-chan struct{}
 	Failure() *results.Failure
 	// Counters are the server's own counters under the names of package
@@ -69,3 +71,31 @@ func (s Launched) Abilities() Abilities {
 type Driver interface {
 	Run(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error)
 }
+
+// How long after its connections broke the exit of a server may be noticed: that
+// of a process at once, that of a container through its engine, that of a server on
+// another node through srun.
+const (
+	exitNoticeDelay        = time.Second
+	distantExitNoticeDelay = 5 * time.Second
+)
+
+// waitForExitNotice waits until the exit of a server may have been noticed, where
+// requests failed as they do when a server exits. The notice ends ctx with the
+// server's last words, which explain more than a connection that broke.
+func waitForExitNotice(ctx context.Context, last results.FailureClass, servers []Server) {
+	behindRouter := last == results.FailHTTP && slices.ContainsFunc(servers, isInner)
+	switch {
+	case (last == results.FailTransport || behindRouter) && !slices.ContainsFunc(servers, isDistant):
+		Pause(ctx, exitNoticeDelay)
+	case last == results.FailTransport, last == results.FailConnect, behindRouter:
+		Pause(ctx, distantExitNoticeDelay)
+	}
+}
+
+// isDistant reports whether the server is no process tree of this machine.
+func isDistant(s Server) bool { return s.Info().Container != nil || s.Info().Node != "" }
+
+// isInner reports whether another component answers for the server, by a status of
+// its own if the server is gone.
+func isInner(s Server) bool { return s.Info().Inner }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/status"
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -124,12 +124,12 @@ func (s *metricSums) add(sample results.ServerSample) {
 	}
 
 	s.seen.Samples++
-	s.seen.WentBack = append(s.seen.WentBack, engines.CountersWentBack(s.last, sample.Values)...)
+	s.seen.WentBack = append(s.seen.WentBack, scrape.CountersWentBack(s.last, sample.Values)...)
 	slices.Sort(s.seen.WentBack)
 	s.seen.WentBack = slices.Compact(s.seen.WentBack)
 	s.last = sample.Values
 	for name, value := range sample.Values {
-		if !engines.IsGauge(name) {
+		if !scrape.IsGauge(name) {
 			continue
 		}
 		figures, known := s.seen.Gauges[name]
@@ -157,8 +157,8 @@ func (m *serverMetrics) End(result *results.Result) error {
 		}
 		figures := s.seen
 		figures.Gauges = maps.Clone(figures.Gauges)
-		if before, ok := s.first[engines.PreemptionsTotal]; ok {
-			after := s.last[engines.PreemptionsTotal] - before
+		if before, ok := s.first[scrape.PreemptionsTotal]; ok {
+			after := s.last[scrape.PreemptionsTotal] - before
 			figures.Preemptions = &after
 		}
 		result.ServerMetrics = append(result.ServerMetrics, figures)

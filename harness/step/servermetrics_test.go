@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -50,10 +50,10 @@ func (s *tellingServer) metrics(ctx context.Context) (map[string]float64, error)
 func TestServerMetrics(t *testing.T) {
 	dir := t.TempDir()
 	busy := &tellingServer{err: errors.New("no answer"), told: []map[string]float64{
-		{engines.Running: 4, engines.KVUse: 0.5, engines.PreemptionsTotal: 1, engines.OutputTokensTotal: 10},
+		{scrape.Running: 4, scrape.KVUse: 0.5, scrape.PreemptionsTotal: 1, scrape.OutputTokensTotal: 10},
 		nil,
-		{engines.Running: 8, engines.KVUse: 0.75, engines.PreemptionsTotal: 3, engines.OutputTokensTotal: 40},
-		{engines.Running: 0, engines.KVUse: 0, engines.PreemptionsTotal: 4, engines.OutputTokensTotal: 20},
+		{scrape.Running: 8, scrape.KVUse: 0.75, scrape.PreemptionsTotal: 3, scrape.OutputTokensTotal: 40},
+		{scrape.Running: 0, scrape.KVUse: 0, scrape.PreemptionsTotal: 4, scrape.OutputTokensTotal: 20},
 	}}
 	none := &tellingServer{replica: 1, told: []map[string]float64{{}}}
 	var result results.Result
@@ -66,9 +66,9 @@ func TestServerMetrics(t *testing.T) {
 		}
 	})
 	want := []results.ServerMetrics{{
-		Samples: 3, Missed: 1, Preemptions: new(3.0), WentBack: []string{engines.OutputTokensTotal},
+		Samples: 3, Missed: 1, Preemptions: new(3.0), WentBack: []string{scrape.OutputTokensTotal},
 		Gauges: map[string]results.GaugeFigures{
-			engines.Running: {Min: 0, Mean: 4, Max: 8}, engines.KVUse: {Min: 0, Mean: 1.25 / 3, Max: 0.75},
+			scrape.Running: {Min: 0, Mean: 4, Max: 8}, scrape.KVUse: {Min: 0, Mean: 1.25 / 3, Max: 0.75},
 		},
 	}}
 	if diff := cmp.Diff(want, result.ServerMetrics); diff != "" {
@@ -94,7 +94,7 @@ func TestServerMetricsOfSlowServer(t *testing.T) {
 		looks, missed int
 	}{{1500 * time.Millisecond, 7, 0}, {time.Hour, 0, 6}} {
 		synctest.Test(t, func(t *testing.T) {
-			server := &tellingServer{takes: c.takes, told: []map[string]float64{{engines.Running: 1}}}
+			server := &tellingServer{takes: c.takes, told: []map[string]float64{{scrape.Running: 1}}}
 			observer := NewServerMetrics([]Server{server}, t.TempDir())
 			observer.Begin(t.Context(), time.Now())
 			time.Sleep(10 * time.Second)
@@ -149,7 +149,7 @@ func (s *partServer) Abilities() Abilities { return Abilities{Metrics: s.metrics
 // The metrics of one server behind a proxy and then of another look like a server that
 // was restarted: a proxy is not asked.
 func TestMetricsOfAProxyAreNotItsOwn(t *testing.T) {
-	told := []map[string]float64{{engines.OutputTokensTotal: 10}}
+	told := []map[string]float64{{scrape.OutputTokensTotal: 10}}
 	proxy, part := &frontServer{tellingServer{told: told}}, &partServer{tellingServer{told: told}}
 	synctest.Test(t, func(t *testing.T) {
 		m := NewServerMetrics([]Server{part, proxy}, t.TempDir())

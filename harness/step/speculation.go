@@ -1,10 +1,13 @@
 package step
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
@@ -73,12 +76,12 @@ func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
 // draftedByGauges takes means of what the engine says of its last moments.
 func draftedByGauges(replica int, seen []results.ServerMetrics) *results.Drafting {
 	for _, m := range seen {
-		length, known := m.Gauges[engines.DraftLength]
+		length, known := m.Gauges[scrape.DraftLength]
 		if m.Replica != replica || !known || length.Mean <= 0 {
 			continue
 		}
 		d := &results.Drafting{Source: results.DraftsByGauges, Length: new(length.Mean)}
-		if rate, known := m.Gauges[engines.DraftRate]; known {
+		if rate, known := m.Gauges[scrape.DraftRate]; known {
 			d.Rate = new(rate.Mean)
 		}
 		return d
@@ -108,7 +111,29 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 		})
 	}
 
+	for _, s := range servers {
+		if w := warnPinned(s); w != nil {
+			return append(all, *w)
+		}
+	}
 	return all
+}
+
+// pinTolerance is the share by which a measured acceptance length may differ from the one
+// that the server was told to simulate.
+const pinTolerance = 0.05
+
+// warnPinned compares the acceptance length of a server with the one that it was told to
+// simulate; nil where they agree, or none was asked for.
+func warnPinned(s results.Server) *results.Warning {
+	pinned, ok := engines.PinnedAcceptance(s.Argv, s.Env)
+	if !ok || s.Speculation == nil || s.Speculation.Length == nil ||
+		math.Abs(*s.Speculation.Length-pinned) <= pinTolerance*pinned {
+		return nil
+	}
+	return &results.Warning{Code: results.WarnAcceptance, Message: fmt.Sprintf("the acceptance length is pinned to "+
+		"%.4g, and the drafts of the pass have %.4g (by %s): more than %.0f %% apart", pinned, *s.Speculation.Length,
+		s.Speculation.Source, 100*pinTolerance)}
 }
 
 // madeOfRandomIDs reports whether a data set's prompts are drawn at random.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,7 +22,7 @@ func TestDrafted(t *testing.T) {
 		"log_emitted_tokens_total": 45,
 	}
 	gauges := []results.ServerMetrics{{}, {Replica: 1, Gauges: map[string]results.GaugeFigures{
-		engines.DraftLength: {Min: 2, Mean: 2.5, Max: 3}, engines.DraftRate: {Mean: 0.5},
+		scrape.DraftLength: {Min: 2, Mean: 2.5, Max: 3}, scrape.DraftRate: {Mean: 0.5},
 	}}}
 	both := maps.Clone(counters)
 	maps.Copy(both, log)
@@ -139,6 +139,24 @@ func TestSpeculationWarnings(t *testing.T) {
 			results.Asked{Dataset: "random_mm", IgnoreEOS: true},
 			speculating,
 			[]results.WarningCode{results.WarnSpecRandom, results.WarnSpecPastEnd},
+		},
+		{
+			"another acceptance than asked for",
+			results.Asked{Dataset: "sharegpt"},
+			[]results.Server{{
+				Env:         map[string]string{"SGLANG_SIMULATE_ACC_LEN": "3"},
+				Speculation: &results.Drafting{Length: new(2.84)},
+			}},
+			[]results.WarningCode{results.WarnAcceptance},
+		},
+		{
+			"the acceptance asked for",
+			results.Asked{Dataset: "sharegpt"},
+			[]results.Server{{
+				Env:         map[string]string{"SGLANG_SIMULATE_ACC_LEN": "3"},
+				Speculation: &results.Drafting{Length: new(2.86)},
+			}},
+			nil,
 		},
 		{"no drafts", results.Asked{Dataset: "random", IgnoreEOS: true}, make([]results.Server, 2), nil},
 	} {

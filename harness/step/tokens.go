@@ -44,14 +44,14 @@ func (t Tokenizers) Load(path string) (TokenCounter, error) {
 	return t[path], nil
 }
 
-// NoTokenizer is the path that asks for no counting at all.
-const NoTokenizer = "none"
+// noTokenizer is the path that asks for no counting at all.
+const noTokenizer = "none"
 
-// Counter is the tokenizer of a path, none for NoTokenizer, else the server's
+// Counter is the tokenizer of a path, none for noTokenizer, else the server's
 // own if it answers when asked. A nil server is never asked.
 func Counter(ctx context.Context, path string, server tokenServer) (TokenCounter, error) {
 	switch {
-	case path == NoTokenizer || path == "" && server == nil:
+	case path == noTokenizer || path == "" && server == nil:
 		return TokenCounter{}, nil
 	case path != "":
 		return Tokenizers{}.Load(path)

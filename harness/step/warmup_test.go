@@ -41,7 +41,7 @@ func (d *coldDriver) Run(_ context.Context, _ load.Options, prompts []load.Promp
 }
 
 // A warm-up that the server refuses for its length says nothing of the prompts
-// that are shorter: the step goes on.
+// that are shorter: the step continues.
 func TestWarmUpThatIsTooLong(t *testing.T) {
 	d := &coldDriver{failures: 2, failure: &results.Failure{
 		Class: results.FailHTTP, HTTPStatus: 400,

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/awake"
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -93,7 +93,7 @@ func countersWentBack(servers []Server, before, after []map[string]float64,
 	between []results.ServerMetrics,
 ) *results.Failure {
 	for i, s := range servers {
-		fell := engines.CountersWentBack(before[i], after[i])
+		fell := scrape.CountersWentBack(before[i], after[i])
 		for _, m := range between {
 			if m.Replica == s.Info().Replica {
 				fell = append(fell, m.WentBack...)

@@ -127,7 +127,7 @@ func mib(v *int64) string {
 // JSON is the result file of a round: the names that the file is documented
 // with, then those of vLLM's client as vllm has them. Where a name is both, it
 // stands once, with vLLM's value. The three latencies are means in ms. What GPUs
-// did stands there where they were read.
+// did is there where they were read.
 func (row Row) JSON(vllm []byte) ([]byte, error) {
 	r, images := row.Round, row.Images
 	var theirs struct {
@@ -187,7 +187,7 @@ func gpuFields(r *results.Result) []namedValue {
 	return fields
 }
 
-// readGPUs says whether GPUs were read beside a round.
+// readGPUs reports whether GPUs were read beside a round.
 func readGPUs(r *results.Result) bool {
 	return r != nil && r.Telemetry != nil && len(r.Telemetry.GPUs) > 0
 }

@@ -214,7 +214,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What the GPUs did in a round stands in its row and in its file; what one of
+// What the GPUs did in a round is in its row and in its file; what one of
 // them does not tell is null, never 0.
 func TestGPUsOfARound(t *testing.T) {
 	const vllm = `{"num_prompts": 1, "completed": 1}`

@@ -26,7 +26,7 @@ const Simulated = results.SimulatedMark + " these figures come from bench's simu
 const missing = "-"
 
 // Table writes the rounds as a table. Latencies are means. Reasons why rounds
-// failed stand below it.
+// failed are below it.
 func Table(w io.Writer, rows []Row) error {
 	has := parts{
 		vision: slices.ContainsFunc(rows, func(row Row) bool { return IsVision(row.Round.Profile) }),

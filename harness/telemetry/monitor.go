@@ -9,7 +9,6 @@ package telemetry
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/benchrig/bench/gpu/device"
@@ -31,10 +30,19 @@ type Source interface {
 	Holders(ctx context.Context) ([]results.GPUHolder, error)
 }
 
-// Sampling is a reading that goes on.
+// Sampling is a recording in progress.
 type Sampling interface {
 	// Stop takes a last reading and ends. It returns within seconds.
 	Stop() SamplingCost
+}
+
+// NodeSource reads GPUs and host of other nodes.
+type NodeSource interface {
+	// Sample reads on a node until ctx ends, which is not an error; it then takes a
+	// last reading. found gets the GPUs that the run may use there, once and first;
+	// emit is as that of Source.
+	Sample(ctx context.Context, node string, found func([]device.Device),
+		emit func(at time.Time, sample results.TelemetrySample)) error
 }
 
 // SamplingCost is what a sampling was and took.
@@ -47,7 +55,8 @@ type SamplingCost struct {
 // Monitor samples GPUs and host beside the steps of a run, and keeps what is
 // known of the GPUs from one step to the next.
 type Monitor struct {
-	Source   Source // nil: nothing is sampled
+	Source   Source     // nil: nothing is sampled
+	Nodes    NodeSource // other nodes of servers; nil: they are not sampled
 	Scenario *scenarios.Scenario
 	Machine  plan.Machine
 	Live     *status.Live        // gets every reading; nil: nobody does
@@ -179,10 +188,12 @@ func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, se
 	}
 
 	used, notes := m.usedDevices(servers, ref.Variant)
-	w := newWatcher(idsOf(used))
+	nodes := m.otherNodes(servers)
+	w := newWatcher(append(idsOf(used), nodes...))
 	w.notes = notes
 	w.monitor, w.devices, w.dir, w.variant = m, used, dir, ref.Variant
 	w.sampling = m.Source.Start(ctx, w.take)
+	w.watchNodes(ctx, m.Nodes, nodes)
 	m.now = w
 	m.settle(ctx, ref, w, result)
 	w.await(ctx, m.patience())
@@ -214,16 +225,22 @@ func (m *Monitor) Observers() []step.Observer {
 // placed those that they see. notes say what is not known of that.
 func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []device.Device, notes []string) {
 	var placed []int
+	elsewhere := false
 	for _, s := range servers {
-		placed = append(placed, s.Info().GPUs...)
+		info := s.Info()
+		if info.Node == "" {
+			placed = append(placed, info.GPUs...)
+		} else if len(info.GPUs) > 0 {
+			elsewhere = true
+		}
+	}
+	if elsewhere && len(placed) == 0 {
+		return nil, nil
 	}
 
 	if len(placed) == 0 {
-		for _, v := range m.Scenario.Variants {
-			if v.Name == variant {
-				kind := v.Server.Kind()
-				return m.Machine.VisibleTo(kind, v)
-			}
+		if v, ok := m.Scenario.Variant(variant); ok {
+			return m.Machine.VisibleTo(v.Server.Kind(), v)
 		}
 		return m.Machine.Devices, nil
 	}
@@ -274,21 +291,6 @@ func (m *Monitor) socketOf(d device.Device) []string {
 		return nil
 	}
 	return ids
-}
-
-// elsewhere names the nodes of servers that are not this one, as a reason why
-// what is sampled here is not all.
-func elsewhere(servers []results.Server) string {
-	var others []string
-	for _, s := range servers {
-		if len(s.Nodes) > 1 {
-			others = append(others, s.Nodes[1:]...)
-		}
-	}
-	if len(others) == 0 {
-		return ""
-	}
-	return "GPUs of the server's other nodes are not sampled: " + strings.Join(others, ", ")
 }
 
 // WatchLaunch reads GPUs while nothing is measured and a server starts, for

@@ -96,9 +96,9 @@ func (s *settleGate) warmth(d device.Device, g results.GPUReading) (restless, si
 	idle, idleKnown := s.known.idle[d.ID()]
 	switch {
 	case s.asked.MaxTemp > 0 && hottest != nil && *hottest > s.asked.MaxTemp:
-		return fmt.Sprintf("GPU %d has %.0f degrees C, %.0f are asked", d.Index, *hottest, s.asked.MaxTemp), ""
+		return fmt.Sprintf("GPU %d has %.0f degrees C, the limit is %.0f", d.Index, *hottest, s.asked.MaxTemp), ""
 	case s.asked.Power > 0 && g.PowerW != nil && idleKnown && *g.PowerW > s.asked.Power*idle:
-		return fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW,
+		return fmt.Sprintf("GPU %d draws %.0f W, the limit is %.0f W (%.4g times idle)", d.Index, *g.PowerW,
 			s.asked.Power*idle, s.asked.Power), ""
 	case s.asked.MaxTemp > 0 && hottest == nil:
 		return "", fmt.Sprintf("GPU %d does not report its temperature", d.Index)
@@ -117,7 +117,7 @@ func (s *settleGate) clock(d device.Device, g results.GPUReading) (restless, sil
 	case g.CoreHz == nil || s.asked.Clock == scenarios.ClockIdle && !idleKnown:
 		return "", fmt.Sprintf("GPU %d does not report its clock, now or when it was idle", d.Index)
 	case s.asked.Clock == scenarios.ClockIdle && *g.CoreHz > nearIdle*idle:
-		return fmt.Sprintf("GPU %d runs at %.0f MHz, %.0f MHz are asked (%.4g times idle)", d.Index, *g.CoreHz/1e6,
+		return fmt.Sprintf("GPU %d runs at %.0f MHz, the limit is %.0f MHz (%.4g times idle)", d.Index, *g.CoreHz/1e6,
 			nearIdle*idle/1e6, nearIdle), ""
 	case s.asked.Clock == scenarios.ClockStable && !s.stable(d.ID(), *g.CoreHz):
 		return fmt.Sprintf("the clock of GPU %d moves, or was not watched for %s: %.0f MHz now", d.Index, stableFor,

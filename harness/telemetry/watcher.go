@@ -26,13 +26,15 @@ type watcher struct {
 	variant   string
 	notes     []string // of which GPUs the servers see
 	sampling  Sampling
+	nodes     []*watchedNode            // other nodes of the servers
+	endNodes  func()                    // ends their sampling; it returns when it has ended
 	strangers *strangers                // nil: nobody looks for them
 	seen      func(*results.GPUReading) // called with every reading; nil: nobody cares
 	cost      SamplingCost
 	lastedS   float64 // from Begin to End
 
 	mu      sync.Mutex // guards what follows
-	missing []string   // devices that gave no reading yet
+	missing []string   // devices and other nodes that gave no reading yet
 	ready   chan struct{}
 	last    map[string]results.GPUReading
 	early   []timedSample // before second 0 is known
@@ -48,7 +50,10 @@ type timedSample struct {
 }
 
 func newWatcher(ids []string) *watcher {
-	w := &watcher{missing: slices.Clone(ids), last: map[string]results.GPUReading{}, ready: make(chan struct{})}
+	w := &watcher{
+		missing: slices.Clone(ids), last: map[string]results.GPUReading{}, ready: make(chan struct{}),
+		endNodes: func() {},
+	}
 	if len(ids) == 0 {
 		close(w.ready)
 	}
@@ -59,7 +64,10 @@ func newWatcher(ids []string) *watcher {
 func (w *watcher) take(at time.Time, s results.TelemetrySample) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.GPU != nil {
+	switch {
+	case s.Node != "":
+		w.answered(s.Node)
+	case s.GPU != nil:
 		w.know(s.GPU)
 	}
 	w.early = append(w.early, timedSample{at, s})
@@ -77,7 +85,13 @@ func (w *watcher) know(g *results.GPUReading) {
 	if w.seen != nil {
 		w.seen(g)
 	}
-	if at := slices.Index(w.missing, g.Device); at >= 0 {
+	w.answered(g.Device)
+}
+
+// answered notes that a device or another node need not be waited for any more;
+// the caller holds the mutex.
+func (w *watcher) answered(id string) {
+	if at := slices.Index(w.missing, id); at >= 0 {
 		if w.missing = slices.Delete(w.missing, at, at+1); len(w.missing) == 0 {
 			close(w.ready)
 		}
@@ -160,6 +174,7 @@ func (w *watcher) stop() {
 	}
 	w.ended = true
 	w.cost = w.sampling.Stop()
+	w.endNodes()
 	if w.strangers != nil {
 		w.strangers.end()
 	}
@@ -186,8 +201,8 @@ func (w *watcher) Judge(result *results.Result) {
 		Devices: w.monitor.watchedDevices(w.devices,
 			w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
 		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
-		Elsewhere: elsewhere(result.Servers),
 	}
+	in.Nodes, in.Elsewhere = w.sampledNodes(result.Servers)
 
 	t := telemetry.Summarize(w.samples, in)
 	t.Notes = append(t.Notes, w.notes...)

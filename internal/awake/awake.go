@@ -70,7 +70,7 @@ func (s *Stopwatch) Look() Lost {
 }
 
 // machineSleep is how long the machine has been suspended since its boot:
-// CLOCK_BOOTTIME goes on meanwhile, CLOCK_MONOTONIC does not.
+// CLOCK_BOOTTIME continues meanwhile, CLOCK_MONOTONIC does not.
 var machineSleep = func() time.Duration {
 	const tries, sameMoment = 5, 10 * time.Millisecond
 	var slept time.Duration
@@ -112,7 +112,7 @@ func WithTimeoutCause(ctx context.Context, d time.Duration, cause error) (contex
 	return limited, func() { end(nil) }
 }
 
-// Watch notices pauses while something goes on.
+// Watch notices pauses while something runs.
 type Watch struct {
 	mu    sync.Mutex // guards watch
 	watch *Stopwatch

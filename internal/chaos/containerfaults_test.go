@@ -19,9 +19,9 @@ func containerFaults() []fault {
 	plain := fakecontainer.Config{}
 	return []fault{
 		container(fault{stage: stop, kind: "leak", name: "the container outlives its client"}, plain),
-		container(fault{stage: stop, kind: "lie", name: "docker stop says it did and did nothing"},
+		container(fault{stage: stop, kind: "lie", name: "docker stop reports success and does nothing"},
 			fakecontainer.Config{Lie: []string{"stop"}}),
-		container(fault{stage: stop, kind: "hang", name: "docker stop never ends"},
+		container(fault{stage: stop, kind: "hang", name: "docker stop hangs"},
 			fakecontainer.Config{Hang: []string{"stop"}}),
 		container(fault{stage: stop, kind: "crash", name: "docker rm fails once"},
 			fakecontainer.Config{RemoveFails: 1}),
@@ -29,11 +29,11 @@ func containerFaults() []fault {
 			c.IgnoreTerm = true
 		}}, plain),
 		container(fault{
-			stage: stop, kind: "lie", name: "docker rm says it did and did nothing", good: notRun,
+			stage: stop, kind: "lie", name: "docker rm reports success and does nothing", good: notRun,
 			why: results.FailNoProof, after: headline("still there"),
 		}, fakecontainer.Config{Lie: []string{"rm"}}),
 		container(fault{
-			stage: serve, kind: "crash", name: "the container is ended for memory", engine: request("kill"),
+			stage: serve, kind: "crash", name: "the container is killed for lack of memory", engine: request("kill"),
 			verdict: failed, class: results.FailOutOfMemory,
 		}, fakecontainer.Config{OOMKilled: true}),
 		container(fault{stage: serve, kind: "lie", name: "docker logs ends at once"},

@@ -37,7 +37,7 @@ func spawnFaults() []fault {
 	const spawn = "spawn"
 	return []fault{
 		{
-			stage: spawn, kind: "crash", name: "no such program", bad: block{"binary": []string{"./no-such-engine"}},
+			stage: spawn, kind: "crash", name: "program missing", bad: block{"binary": []string{"./no-such-engine"}},
 			verdict: failed, class: results.FailNotFound, says: "no-such-engine",
 		},
 		{
@@ -55,7 +55,7 @@ func spawnFaults() []fault {
 			verdict: failed, class: results.FailBadFlag, says: "--num-scheduler-steps",
 		},
 		{
-			stage: spawn, kind: "crash", name: "no such working folder", bad: block{"work-dir": "no-such-folder"},
+			stage: spawn, kind: "crash", name: "working folder missing", bad: block{"work-dir": "no-such-folder"},
 			verdict: failed, class: results.FailBadRecipe, says: "no-such-folder",
 		},
 		{
@@ -63,7 +63,7 @@ func spawnFaults() []fault {
 			class: results.FailExited, says: "code 0",
 		},
 		{
-			stage: spawn, kind: "lie", name: "somebody listens on the port", prepare: func(w *world) {
+			stage: spawn, kind: "lie", name: "another process listens on the port", prepare: func(w *world) {
 				stranger := healthy("vllm")
 				w.bystander("the stranger on our port", append(w.serverArgs(), "--stranger"), stranger.Env())
 				w.awaitListener(w.port)
@@ -73,7 +73,8 @@ func spawnFaults() []fault {
 			why: results.FailPortInUse,
 		},
 		{
-			stage: spawn, kind: "lie", name: "somebody has bound the port and does not listen", needs: lacks("python3"),
+			stage: spawn, kind: "lie", name: "another process has bound the port without listening",
+			needs: lacks("python3"),
 			prepare: func(w *world) {
 				cmd := exec.Command("python3", "-c", bindOnly, itoa(w.port))
 				out, err := cmd.StdoutPipe()
@@ -122,7 +123,7 @@ func environmentFaults() []fault {
 	}
 	return []fault{
 		{
-			stage: "spawn", kind: "lie", name: "inherits variables that change an engine", prepare: inherit,
+			stage: "spawn", kind: "lie", name: "bench inherits variables that change an engine", prepare: inherit,
 			engine: func(c *engine) { c.Refuses = inherited },
 			after: func(w *world, end conclusion) {
 				for _, name := range inherited {
@@ -133,7 +134,7 @@ func environmentFaults() []fault {
 			},
 		},
 		{
-			stage: "spawn", kind: "lie", name: "the scenario wants such a variable", prepare: inherit,
+			stage: "spawn", kind: "lie", name: "the scenario sets such a variable", prepare: inherit,
 			bad:    block{"env": block{"VLLM_USE_V1": "0"}},
 			engine: func(c *engine) { c.Refuses = []string{"VLLM_USE_V1"} }, verdict: failed, class: results.FailExited,
 			says: "VLLM_USE_V1 is in the environment",
@@ -150,7 +151,7 @@ func loadFaults() []fault {
 				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"),
 			verdict: failed, class: results.FailOutOfMemory, says: "Tried to allocate",
 		},
-		{stage: load, kind: "crash", name: "ends while loading", engine: func(c *engine) {
+		{stage: load, kind: "crash", name: "exits while loading", engine: func(c *engine) {
 			c.Silent, c.ExitAfter = true, 300*time.Millisecond
 		}, verdict: failed, class: results.FailExited, says: "code 0"},
 		{
@@ -167,24 +168,24 @@ func loadFaults() []fault {
 			verdict: failed, class: results.FailGated, says: "HF_TOKEN",
 		},
 		{
-			stage: load, kind: "hang", name: "fatal line, then nothing",
+			stage: load, kind: "hang", name: "logs a fatal line, then hangs",
 			engine: says("RuntimeError: Engine core initialization failed. See root cause above. Failed core " +
 				"proc(s): {}"),
 			verdict: failed, class: results.FailEngineDied, says: "Engine core initialization failed",
 		},
 		{
-			stage: load, kind: "hang", name: "silent for ever", engine: says(), bad: ready("60s", "1s"),
+			stage: load, kind: "hang", name: "silent forever", engine: says(), bad: ready("60s", "1s"),
 			verdict: failed,
 			class:   results.FailReadyStall,
 		},
 		{
-			stage: load, kind: "lie", name: "the log says ready and nobody listens", bad: ready("2s", "0s"),
+			stage: load, kind: "lie", name: "the log says ready, and nothing listens", bad: ready("2s", "0s"),
 			engine: says("INFO:     Application startup complete."), verdict: failed, class: results.FailReadyTimeout,
 			says: "TCP",
 		},
 		{stage: load, kind: "slow", name: "503 for a second", engine: func(c *engine) { c.Loading = time.Second }},
 		{
-			stage: load, kind: "slow", name: "loads and loads", engine: func(c *engine) { c.Chatter = true },
+			stage: load, kind: "slow", name: "loads without end", engine: func(c *engine) { c.Chatter = true },
 			bad: ready("2s", "1500ms"), verdict: failed, class: results.FailReadyTimeout, says: "TCP",
 		},
 		{stage: load, kind: "flood", name: "100 MB of log", engine: func(c *engine) { c.Flood = 100 << 20 }},
@@ -203,7 +204,7 @@ func readyFaults() []fault {
 	slow := ready("12s", "0s")
 	return []fault{
 		{
-			stage: r, kind: "crash", name: "ends at the first request", engine: func(c *engine) { c.DieAt = 1 },
+			stage: r, kind: "crash", name: "exits at the first request", engine: func(c *engine) { c.DieAt = 1 },
 			verdict: failed, class: results.FailExited, says: "code 0",
 		},
 		{
@@ -218,7 +219,7 @@ func readyFaults() []fault {
 			},
 		},
 		{
-			stage: r, kind: "leak", name: "ends at the first request, its worker lives", bad: hasted,
+			stage: r, kind: "leak", name: "exits at the first request, its worker survives", bad: hasted,
 			engine: func(c *engine) {
 				children(vllmTree)(c)
 				c.DieAt = 1
@@ -229,19 +230,19 @@ func readyFaults() []fault {
 			bad: slow, verdict: failed, class: results.FailReadyTimeout, says: "health",
 		},
 		{
-			stage: r, kind: "lie", name: "another model", engine: func(c *engine) { c.Model = "another" },
+			stage: r, kind: "lie", name: "serves another model", engine: func(c *engine) { c.Model = "another" },
 			verdict: failed,
 			class:   results.FailWrongModel, says: `"another"`,
 		},
 		{
-			stage: r, kind: "lie", name: "another file under the model's name", launcher: "llamacpp",
+			stage: r, kind: "lie", name: "serves another file under the model's name", launcher: "llamacpp",
 			bad:     block{"model": "models/m.gguf"},
 			prepare: func(w *world) { w.writeFile("models/m.gguf", "GGUF") },
 			engine:  func(c *engine) { c.Loaded = "/elsewhere/other.gguf" }, verdict: failed,
 			class: results.FailWrongModel, says: "other.gguf",
 		},
 		{
-			stage: r, kind: "lie", name: "somebody else shares the port (SO_REUSEPORT)", prepare: func(w *world) {
+			stage: r, kind: "lie", name: "another process shares the port (SO_REUSEPORT)", prepare: func(w *world) {
 				w.joinPort(func() bool { return answers(w.port) })
 			},
 			engine:  func(c *engine) { c.Shared, c.Loading = true, 3*time.Second },
@@ -249,20 +250,21 @@ func readyFaults() []fault {
 			why: results.FailPortInUse,
 		},
 		{
-			stage: r, kind: "lie", name: "healthy without a token", engine: func(c *engine) { c.NoTokens = true },
+			stage: r, kind: "lie", name: "healthy, but generates no token",
+			engine: func(c *engine) { c.NoTokens = true },
+			bad:    slow, verdict: failed, class: results.FailReadyTimeout, says: "a token",
+		},
+		{
+			stage: r, kind: "lie", name: "healthy, but answers are empty", engine: func(c *engine) { c.Empty = true },
 			bad: slow, verdict: failed, class: results.FailReadyTimeout, says: "a token",
 		},
 		{
-			stage: r, kind: "lie", name: "healthy with empty answers", engine: func(c *engine) { c.Empty = true },
-			bad: slow, verdict: failed, class: results.FailReadyTimeout, says: "a token",
-		},
-		{
-			stage: r, kind: "lie", name: "asks for a key", engine: func(c *engine) { c.Key = "secret" },
+			stage: r, kind: "lie", name: "requires an API key", engine: func(c *engine) { c.Key = "secret" },
 			verdict: failed,
 			class:   results.FailAuth, says: "api-key",
 		},
 		{
-			stage: r, kind: "lie", name: "listens elsewhere", engine: func(c *engine) {
+			stage: r, kind: "lie", name: "listens on another port", engine: func(c *engine) {
 				c.Host = "127.0.0.2"
 			}, bad: slow,
 			verdict: failed, class: results.FailReadyTimeout, says: "TCP",

@@ -110,12 +110,12 @@ func memoryFaults() []fault {
 	stranger := with(0, func(machine *fakegpu.Machine, w *world) { w.gpuStranger(machine) })
 	return []fault{
 		{
-			stage: stop, kind: "leak", name: "VRAM never comes back", prepare: with(lost, steady),
+			stage: stop, kind: "leak", name: "VRAM is never freed", prepare: with(lost, steady),
 			scenario: onGPU(block{"timeout": "2s"}),
 			good:     notRun, why: results.FailNoProof, after: headline("memory is not free"),
 		},
 		{
-			stage: stop, kind: "slow", name: "VRAM comes back two seconds later", prepare: with(2*time.Second, steady),
+			stage: stop, kind: "slow", name: "VRAM is freed two seconds late", prepare: with(2*time.Second, steady),
 			scenario: onGPU(nil),
 			after:    freed(true),
 		},
@@ -131,7 +131,7 @@ func memoryFaults() []fault {
 			}), verdict: failed, class: results.FailExited, after: freed(true),
 		},
 		{
-			stage: stop, kind: "lie", name: "the driver goes on telling the VRAM of before",
+			stage: stop, kind: "lie", name: "the driver keeps reporting the VRAM in use before",
 			scenario: onGPU(block{"timeout": "2s"}),
 			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
 				w.once(func() bool { return w.has(results.StepStarted) }, func() {
@@ -142,7 +142,7 @@ func memoryFaults() []fault {
 			}), good: notRun, why: results.FailNoProof, after: headline("memory is not free"),
 		},
 		{
-			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it",
+			stage: stop, kind: "lie", name: "another process takes VRAM while the server frees it",
 			// so much that the next server fits beside it
 			scenario: lay(onGPU(nil), block{"server": block{
 				"gpus": 1,
@@ -153,30 +153,31 @@ func memoryFaults() []fault {
 			}), after: freed(true),
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is report", prepare: stranger,
+			stage: "spawn", kind: "leak", name: "another process holds VRAM, vram.foreign is report", prepare: stranger,
 			scenario: lay(onGPU(block{"foreign": "report"}), block{"server": block{
 				"gpus": 1, "args": block{"gpu-memory-utilization": "0.5"},
 			}}),
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds so much VRAM that the server would not fit",
+			stage: "spawn", kind: "leak", name: "another process holds so much VRAM that the server would not fit",
 			prepare:  stranger,
 			scenario: onGPU(block{"foreign": "report"}),
 			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is refuse", prepare: stranger,
+			stage: "spawn", kind: "leak", name: "another process holds VRAM, vram.foreign is refuse", prepare: stranger,
 			scenario: onGPU(block{"foreign": "refuse"}),
 			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is wait", prepare: stranger,
+			stage: "spawn", kind: "leak", name: "another process holds VRAM, vram.foreign is wait", prepare: stranger,
 			scenario: onGPU(block{"foreign": "wait", "timeout": "1s"}),
 			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
-			stage: "spawn", kind: "slow", name: "a stranger leaves the GPU after two seconds, vram.foreign is wait",
+			stage: "spawn", kind: "slow",
+			name:     "another process leaves the GPU after two seconds, vram.foreign is wait",
 			scenario: onGPU(block{"foreign": "wait"}),
 			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
 				stranger := w.gpuStranger(machine)
@@ -249,7 +250,7 @@ func disturbances() []fault {
 	slow := request(fakeengine.FaultSlow)
 	return []fault{
 		{
-			stage: serve, kind: "lie", name: "a stranger comes to the GPU during a step",
+			stage: serve, kind: "lie", name: "another process starts on the GPU during a step",
 			scenario: lay(onGPU(nil), block{"server": block{ // so that the next server fits beside the stranger
 				"gpus": 1, "args": block{"gpu-memory-utilization": "0.5"},
 			}}), engine: slow,
@@ -257,12 +258,12 @@ func disturbances() []fault {
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
 		},
 		{
-			stage: serve, kind: "slow", name: "the card throttles", scenario: onGPU(nil), engine: slow,
+			stage: serve, kind: "slow", name: "the GPU throttles", scenario: onGPU(nil), engine: slow,
 			prepare: during(hot),
 			verdict: suspect, class: results.FailureClass(results.WarnThrottled),
 		},
 		{
-			stage: serve, kind: "slow", name: "the card throttles, on-throttle is repeat", engine: slow,
+			stage: serve, kind: "slow", name: "the GPU throttles, on-throttle is repeat", engine: slow,
 			prepare:  during(hot),
 			scenario: lay(onGPU(nil), block{"telemetry": block{"on-throttle": "repeat"}, "retries": 1}),
 			class:    results.FailureClass(results.WarnRetried),

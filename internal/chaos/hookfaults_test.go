@@ -32,7 +32,7 @@ func hookFaults() []fault {
 			verdict: failed, class: results.FailHook, says: "1s", after: putBack,
 		},
 		{
-			stage: spawn, kind: "crash", name: "no such hook",
+			stage: spawn, kind: "crash", name: "hook program missing",
 			bad:     before(block{"command": []string{"./no-such-hook"}}),
 			verdict: failed, class: results.FailHook, says: "no-such-hook", after: putBack,
 		},
@@ -56,7 +56,7 @@ func hookFaults() []fault {
 			verdict:  notRun, class: results.FailHook, good: notRun, why: results.FailHook, after: headline("check"),
 		},
 		{
-			stage: spawn, kind: "lie", name: "a hook says it did and the check sees that it did not",
+			stage: spawn, kind: "lie", name: "a hook reports success, and its check finds no change",
 			bad: before(block{"command": []string{"true"}}, block{"check": block{
 				"kind": "file", "name": "changed",
 				"want": "300 W",
@@ -64,7 +64,7 @@ func hookFaults() []fault {
 			verdict: failed, class: results.FailHook, after: putBack,
 		},
 		{
-			stage: stop, kind: "crash", name: "an undo fails",
+			stage: stop, kind: "crash", name: "the undo of a hook fails",
 			bad: block{"hooks": block{"before": []block{{"command": []string{"true"}, "undo": []string{"false"}}}}},
 			after: func(w *world, end conclusion) {
 				if !strings.Contains(story(end.good)+end.stderr, "undo") && !doubted(end.good, results.WarnHook) {

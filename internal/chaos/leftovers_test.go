@@ -33,7 +33,8 @@ func contentions() []ordeal {
 	}
 	return []ordeal{
 		{
-			"lie", "another bench has the machine", "refused with who has it; exit code 1; the other is not disturbed",
+			"lie", "another bench uses the machine",
+			"refused, with the other run's name; exit code 1; the other run is not disturbed",
 			func(w *world) {
 				beside(w, func() {
 					got := w.bench("run", w.path("night.yaml"))
@@ -44,7 +45,7 @@ func contentions() []ordeal {
 				})
 			},
 		},
-		{"slow", "another bench has the machine, --wait-for-box", "waits and then runs", func(w *world) {
+		{"slow", "another bench uses the machine, --wait-for-box", "waits, then runs", func(w *world) {
 			done := make(chan outcome, 1)
 			beside(w, func() { go func() { done <- w.bench("run", "--wait-for-box", w.path("night.yaml")) }() })
 			got := <-done
@@ -54,7 +55,7 @@ func contentions() []ordeal {
 				w.t.Errorf("exit code %d, %d runs, want 0 and two\n%s", got.code, len(w.folders()), got.stderr)
 			}
 		}},
-		{"lie", "clean and resume while a run goes on", "both are refused; the run is not disturbed", func(w *world) {
+		{"lie", "clean and resume during a run", "both are refused; the run is not disturbed", func(w *world) {
 			beside(w, func() {
 				for _, args := range [][]string{{"clean"}, {"clean", w.folder()}, {"resume", w.folder()}} {
 					if got := w.bench(args...); got.code != 1 {
@@ -63,7 +64,7 @@ func contentions() []ordeal {
 				}
 				if got := w.bench("clean", "--dry-run"); got.code != 0 || !strings.Contains(got.stdout,
 					"it is running") {
-					w.t.Errorf("bench clean --dry-run: exit code %d, want 0 and that the run goes on\n%s%s", got.code,
+					w.t.Errorf("bench clean --dry-run: exit code %d, want 0 and that the run continues\n%s%s", got.code,
 						got.stdout, got.stderr)
 				}
 			})
@@ -104,18 +105,18 @@ func leftovers() []ordeal {
 	}
 	return []ordeal{
 		{
-			"leak", "bench is killed, its servers live",
-			"clean --dry-run lists them, clean ends them and nothing else, resume finishes the run", func(w *world) {
+			"leak", "bench is killed, its servers survive",
+			"clean --dry-run lists them, clean stops only them, resume finishes the run", func(w *world) {
 				endsLeftovers(w, abandon)
 			},
 		},
-		{"leak", "bench is killed, its servers live, without a control group", "likewise", func(w *world) {
+		{"leak", "bench is killed, its servers survive, without a control group", "likewise", func(w *world) {
 			withoutCgroup(w)
 			endsLeftovers(w, abandon)
 		}},
 		{
-			"leak", "bench is killed, and the next run begins",
-			"the next run ends what was left before it starts anything", func(w *world) {
+			"leak", "bench is killed, then the next run starts",
+			"the next run stops what was left before it starts a server", func(w *world) {
 				abandon(w, stubborn)
 				first := w.folder()
 				got := w.bench("run", w.night(nil, nil))
@@ -129,8 +130,8 @@ func leftovers() []ordeal {
 			},
 		},
 		{
-			"leak", "bench is killed, and its folder removed",
-			"clean ends the servers by the cookie that the machine remembers", func(w *world) {
+			"leak", "bench is killed, and its folder is removed",
+			"clean stops the servers, which it finds by the cookie in the state of the machine", func(w *world) {
 				if launched.PlannedCgroup("x") == "" {
 					// what drops the cookie, too, is lost then
 					abandon(w, func(c *engine) { slowly(c); children(sglangTree...)(c) })
@@ -145,7 +146,7 @@ func leftovers() []ordeal {
 				}
 			},
 		},
-		{"lie", "the noted pid is another process's by now", "clean leaves it alone and says so", func(w *world) {
+		{"lie", "the recorded pid belongs to another process now", "clean leaves it alone and says so", func(w *world) {
 			w.killed(w.night(slowly, fast), kindOf(results.StepStarted), 500*time.Millisecond)
 			pid := w.bystanders[1].cmd.Process.Pid
 			w.forge(func(p *results.Process) { p.PID, p.Session = pid, pid })
@@ -154,7 +155,8 @@ func leftovers() []ordeal {
 			}
 		}},
 		{
-			"lie", "the machine was rebooted since", "clean leaves alone who has the noted pid and start time",
+			"lie", "the machine was rebooted since",
+			"clean leaves the process with the recorded pid and start time alone",
 			func(w *world) {
 				w.killed(w.night(slowly, fast), kindOf(results.StepStarted), 500*time.Millisecond)
 				w.awaitEnd()
@@ -173,7 +175,7 @@ func leftovers() []ordeal {
 			},
 		},
 		{
-			"leak", "bench is killed, its container lives", "clean removes the container by its label, and no other",
+			"leak", "bench is killed, its container survives", "clean removes the container by its label, and no other",
 			func(w *world) {
 				w.docker(fakecontainer.Config{})
 				config := healthy("vllm")

@@ -39,7 +39,7 @@ func llamaFaults() []fault {
 		real(fault{kind: "crash", name: "llama-server is killed by signal 9 under load", prepare: func(w *world) {
 			w.underLoad(syscall.SIGKILL)
 		}, verdict: failed, class: results.FailExited, says: "signal 9"}, nil),
-		real(fault{kind: "crash", name: "llama-server is told to end under load", prepare: func(w *world) {
+		real(fault{kind: "crash", name: "llama-server is sent SIGTERM under load", prepare: func(w *world) {
 			w.underLoad(syscall.SIGTERM)
 		}, scenario: block{"watchdog": block{"stall": "2s"}}, bad: hasted, verdict: failed}, nil),
 		real(fault{
@@ -50,7 +50,7 @@ func llamaFaults() []fault {
 			class: results.FailNoProgress,
 		}, nil),
 		real(fault{
-			kind: "lie", name: "llama-server says a model's name and has loaded another file", verdict: failed,
+			kind: "lie", name: "llama-server reports the model's name, but has loaded another file", verdict: failed,
 			class: results.FailWrongModel, says: "other.gguf", prepare: func(w *world) {
 				if got := w.bench("tiny-model", "--output", w.path("other.gguf")); got.code != 0 {
 					w.t.Fatalf("bench tiny-model: %s", got.stderr)

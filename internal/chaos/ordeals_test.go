@@ -134,7 +134,7 @@ func interruptions() []ordeal {
 			w.resumes()
 		}
 	}
-	const keeps = "exit code 130, servers gone; resume finishes the run"
+	const keeps = "exit code 130, no server is left; resume finishes the run"
 	return []ordeal{
 		{"crash", "Ctrl-C while a server is launched", keeps, interrupted(loading, nil, results.LifeStarting, 0,
 			syscall.SIGINT, "not run, not run")},
@@ -150,7 +150,7 @@ func interruptions() []ordeal {
 			syscall.SIGQUIT, "failed, not run")},
 		{
 			"hang", "Ctrl-C under load of an engine that waits for its clients",
-			"streams are closed first: the engine ends by SIGTERM alone", func(w *world) {
+			"streams are closed first, so SIGTERM is enough", func(w *world) {
 				waits := func(c *engine) {
 					slowly(c)
 					c.ClientsFirst = true
@@ -167,7 +167,7 @@ func interruptions() []ordeal {
 			syscall.SIGTERM, "failed, not run")},
 		{
 			"hang", "Ctrl-C twice while a server drains",
-			"SIGKILL at once instead of a grace of a minute; exit code 130",
+			"SIGKILL at once instead of after the grace period of a minute; exit code 130",
 			func(w *world) {
 				night := w.night(func(c *engine) { c.Drain = time.Minute },
 					block{"server": block{"stop": block{"grace": "60s"}}})
@@ -183,13 +183,14 @@ func interruptions() []ordeal {
 				}
 			},
 		},
-		{"crash", "SIGHUP under load", "the run goes on; exit code 0", func(w *world) {
+		{"crash", "SIGHUP under load", "the run continues; exit code 0", func(w *world) {
 			got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted),
 				500*time.Millisecond, sends(syscall.SIGHUP, syscall.SIGHUP))})
 			w.expect(got, 0, "ok, ok")
 		}},
 		{
-			"slow", "bench is stopped for three seconds (SIGSTOP)", "the run goes on; the step that it met is suspect",
+			"slow", "bench is stopped for three seconds (SIGSTOP)",
+			"the run continues; the interrupted step is suspect",
 			func(w *world) {
 				got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted),
 					time.Second, func(p *os.Process) {
@@ -211,7 +212,7 @@ func interruptions() []ordeal {
 func pauses() []ordeal {
 	return []ordeal{
 		{
-			"slow", "bench is stopped (SIGSTOP) with the server that loads, for longer than ready.timeout",
+			"slow", "bench and a loading server are stopped (SIGSTOP) for longer than ready.timeout",
 			"no ready-timeout; a warning on the step", func(w *world) {
 				limit := 20 * time.Second
 				night := w.night(func(c *engine) { c.Loading = 2 * time.Second },
@@ -226,7 +227,7 @@ func pauses() []ordeal {
 		},
 		{
 			"slow",
-			"bench is stopped (SIGSTOP) with its server under load, for longer than watchdog.stall and deadlines.step",
+			"bench and its server under load are stopped (SIGSTOP) for longer than watchdog.stall and deadlines.step",
 			"neither ends the step; it is suspect", func(w *world) {
 				limit := 20 * time.Second
 				night := w.night(slowly, block{
@@ -274,7 +275,7 @@ func (w *world) warned(code results.WarningCode) {
 func closures() []ordeal {
 	return []ordeal{
 		{
-			"crash", "nobody reads stdout (EPIPE)", "everything is measured and in the folder, the report included",
+			"crash", "stdout is closed (EPIPE)", "all steps are measured; the folder is complete, with its report",
 			func(w *world) {
 				w.call(call{args: []string{"run", w.night(nil, nil)}, stdout: w.deadPipe()})
 				w.expect(outcome{}, 0, "ok, ok")
@@ -283,12 +284,12 @@ func closures() []ordeal {
 				}
 			},
 		},
-		{"crash", "nobody reads stderr (EPIPE)", "everything is measured; exit code 0", func(w *world) {
+		{"crash", "stderr is closed (EPIPE)", "all steps are measured; exit code 0", func(w *world) {
 			w.expect(w.call(call{args: []string{"run", w.night(nil, nil)}, stderr: w.deadPipe()}), 0, "ok, ok")
 		}},
 		{
-			"crash", "the folder of the steps cannot be written any more",
-			"the run ends as on a full disk, exit code 3; resume finishes it", func(w *world) {
+			"crash", "the folder of the steps becomes read-only",
+			"the run ends as if the disk were full, exit code 3; resume finishes it", func(w *world) {
 				got := w.call(call{args: []string{"run", w.night(slowly, nil)}, once: w.at(kindOf(results.StepStarted),
 					time.Second, func(*os.Process) {
 						steps := filepath.Join(w.folder(), "steps")
@@ -312,8 +313,8 @@ func closures() []ordeal {
 			},
 		},
 		{
-			"crash", "a result is larger than a file may be (ulimit -f)",
-			"the run ends as on a full disk, exit code 3, and names the limit; resume finishes it", func(w *world) {
+			"crash", "a result exceeds the largest file size (ulimit -f)",
+			"the run ends as if the disk were full, exit code 3, and names the limit; resume finishes it", func(w *world) {
 				w.wrapper = []string{"prlimit", "--fsize=20480"} // above plan and journal, below a result
 				got := w.bench("run", w.night(nil, nil))
 				if got.code != 3 || !strings.Contains(got.stderr, "ulimit -f") {
@@ -323,7 +324,7 @@ func closures() []ordeal {
 				w.resumes()
 			},
 		},
-		{"crash", "no folder for the state of the machine", "nothing is started; exit code 1", func(w *world) {
+		{"crash", "the state folder of the machine cannot be made", "nothing is started; exit code 1", func(w *world) {
 			w.setenv("BENCH_STATE_DIR", w.write("state-is-a-file", nil))
 			got := w.bench("run", w.night(nil, nil))
 			if got.code != 1 || !strings.Contains(got.stderr, "BENCH_STATE_DIR") || len(w.folders()) > 0 {

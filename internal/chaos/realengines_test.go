@@ -39,12 +39,12 @@ func (o realOrdeal) row() row {
 func realOrdeals() []realOrdeal {
 	return []realOrdeal{
 		{
-			kind: "leak", name: "bench is killed, the container lives",
+			kind: "leak", name: "bench is killed, the container survives",
 			want: "clean removes the container by its label, and no other; resume finishes the run", run: realKilled,
 			short: true,
 		},
 		{
-			kind: "crash", name: "the container is killed by somebody else under load",
+			kind: "crash", name: "the container is killed by another user under load",
 			want: "failed: server-exited; the next variant is ok", run: realEnded,
 		},
 		{
@@ -52,7 +52,7 @@ func realOrdeals() []realOrdeal {
 			want: "failed: out-of-memory; the next variant is ok", run: realWorkerKilled, short: true,
 		},
 		{
-			kind: "hang", name: "the container is paused by somebody else under load",
+			kind: "hang", name: "the container is paused by another user under load",
 			want: "failed: no-progress; the next variant is ok", run: realPaused,
 		},
 		{
@@ -65,7 +65,8 @@ func realOrdeals() []realOrdeal {
 				"finishes the run", run: realDaemonGone,
 		},
 		{
-			kind: "hang", only: "docker", name: "the daemon is stopped (SIGSTOP) under load and goes on after the step",
+			kind: "hang", only: "docker",
+			name: "the daemon is stopped (SIGSTOP) under load and continues after the step",
 			want: "ok; the next variant is ok", run: realDaemonPaused,
 		},
 	}

@@ -43,7 +43,8 @@ func requestFaults() []fault {
 			class: refused, says: "http-status",
 		},
 		{
-			stage: serve, kind: "lie", name: "error within the stream", engine: request(fakeengine.FaultInBand),
+			stage: serve, kind: "lie", name: "sends an error within the stream",
+			engine:  request(fakeengine.FaultInBand),
 			verdict: failed, class: refused, says: "in-band-error",
 		},
 		{
@@ -51,7 +52,8 @@ func requestFaults() []fault {
 			verdict: failed, class: refused, says: "truncated",
 		},
 		{
-			stage: serve, kind: "lie", name: "a page with status 200", engine: request(fakeengine.FaultHTML),
+			stage: serve, kind: "lie", name: "answers with an HTML page and status 200",
+			engine:  request(fakeengine.FaultHTML),
 			verdict: failed, class: refused, says: "It works!",
 		},
 		{
@@ -59,12 +61,12 @@ func requestFaults() []fault {
 			verdict: failed, class: refused, says: "no-tokens",
 		},
 		{
-			stage: serve, kind: "lie", name: "half the tokens",
+			stage: serve, kind: "lie", name: "sends half the tokens",
 			engine: request(fakeengine.FaultShort), verdict: suspect,
 			class: results.FailureClass(results.WarnShortOutput),
 		},
 		{
-			stage: serve, kind: "lie", name: "counters begin anew", engine: func(c *engine) { c.CountBackAt = 8 },
+			stage: serve, kind: "lie", name: "counters restart at zero", engine: func(c *engine) { c.CountBackAt = 8 },
 			verdict: failed, class: results.FailRestarted, says: "went back",
 		},
 	}
@@ -90,32 +92,35 @@ func streamFaults() []fault {
 			c.Request = []fakeengine.Fault{{Kind: fakeengine.FaultStall, From: 5, To: 5}}
 		}, verdict: failed, class: results.FailRequests, says: "stall-timeout 1"},
 		{
-			stage: serve, kind: "hang", name: "half a header", engine: request(fakeengine.FaultHeader), scenario: hasty,
+			stage: serve, kind: "hang", name: "sends half a response header",
+			engine: request(fakeengine.FaultHeader), scenario: hasty,
 			verdict: failed, class: results.FailRequests, says: "first-token-timeout",
 		},
-		{stage: serve, kind: "slow", name: "every stream byte by byte", engine: request(fakeengine.FaultDrip)},
+		{stage: serve, kind: "slow", name: "sends every stream byte by byte", engine: request(fakeengine.FaultDrip)},
 		{
 			stage: serve, kind: "slow", name: "step deadline", engine: request(fakeengine.FaultHang), scenario: short,
 			verdict: failed, class: results.FailDeadline,
 		},
 		{
-			stage: serve, kind: "slow", name: "a header that drips for ever", engine: request(fakeengine.FaultDribble),
+			stage: serve, kind: "slow", name: "sends a header byte by byte without end",
+			engine:   request(fakeengine.FaultDribble),
 			scenario: hasty, verdict: failed, class: results.FailRequests,
 		},
 		{
-			stage: serve, kind: "slow", name: "comments for ever and no token",
+			stage: serve, kind: "slow", name: "sends comments without end and no token",
 			engine:   request(fakeengine.FaultComments),
 			scenario: hasty, verdict: failed, class: results.FailRequests,
 		},
 		{
-			stage: serve, kind: "flood", name: "bytes that are not events", engine: request(fakeengine.FaultGarbage),
+			stage: serve, kind: "flood", name: "sends bytes that are not events",
+			engine:  request(fakeengine.FaultGarbage),
 			verdict: failed, class: results.FailRequests,
 		},
 		{
-			stage: serve, kind: "flood", name: "answers that never end", engine: request(fakeengine.FaultEndless),
+			stage: serve, kind: "flood", name: "sends answers without end", engine: request(fakeengine.FaultEndless),
 			scenario: short, verdict: failed, class: results.FailRequests, says: "has no end",
 		},
-		{stage: serve, kind: "flood", name: "a line of 64 MiB", engine: func(c *engine) {
+		{stage: serve, kind: "flood", name: "sends a line of 64 MiB", engine: func(c *engine) {
 			c.Request = []fakeengine.Fault{{Kind: fakeengine.FaultHuge, From: 5, To: 6}}
 		}, verdict: failed, class: results.FailRequests},
 	}
@@ -132,37 +137,37 @@ func serveFaults() []fault {
 			stage: serve, kind: "lie", name: "exits with 0", engine: request(fakeengine.FaultExit), verdict: failed,
 			class: results.FailExited, says: "code 0",
 		},
-		{stage: serve, kind: "hang", name: "fatal line, then no answer", engine: func(c *engine) {
+		{stage: serve, kind: "hang", name: "logs a fatal line, then does not answer", engine: func(c *engine) {
 			c.FatalAt, c.FatalLine = 5, "EngineCore encountered a fatal error."
 		}, scenario: block{"watchdog": block{"stall": "1s"}}, verdict: failed, class: results.FailNoProgress},
-		{stage: serve, kind: "leak", name: "dies, its worker lives", engine: func(c *engine) {
+		{stage: serve, kind: "leak", name: "dies, its worker survives", engine: func(c *engine) {
 			c.Children = []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}}
 			request(fakeengine.FaultKill)(c)
 		}, verdict: failed, class: results.FailExited},
 		{
-			stage: serve, kind: "crash", name: "killed by somebody else under load",
+			stage: serve, kind: "crash", name: "killed by another process under load",
 			engine:  request(fakeengine.FaultSlow),
 			prepare: func(w *world) { w.underLoad(syscall.SIGKILL) }, verdict: failed, class: results.FailExited,
 			says: "signal 9",
 		},
 		{
-			stage: serve, kind: "crash", name: "told to end by somebody else under load",
+			stage: serve, kind: "crash", name: "sent SIGTERM by another process under load",
 			engine:  request(fakeengine.FaultSlow),
 			prepare: func(w *world) { w.underLoad(syscall.SIGTERM) }, verdict: failed, class: results.FailExited,
 			says: "code 0",
 		},
 		{
-			stage: serve, kind: "hang", name: "stopped (SIGSTOP) by somebody else",
+			stage: serve, kind: "hang", name: "stopped (SIGSTOP) by another process",
 			engine:   request(fakeengine.FaultSlow),
 			scenario: block{"watchdog": block{"stall": "1s"}}, bad: block{"stop": block{"grace": "1s"}},
 			prepare: func(w *world) { w.underLoad(syscall.SIGSTOP) }, verdict: failed, class: results.FailNoProgress,
 		},
 		{
-			stage: serve, kind: "lie", name: "somebody else shares the port in the middle of a step (SO_REUSEPORT)",
+			stage: serve, kind: "lie", name: "another process shares the port in the middle of a step (SO_REUSEPORT)",
 			engine:  func(c *engine) { request(fakeengine.FaultSlow)(c); c.Shared = true },
 			prepare: func(w *world) { w.joinPort(func() bool { return w.has(results.StepStarted) }) },
 			verdict: failed, class: results.FailForeign, says: "did not start", good: notRun, why: results.FailNoProof,
-			after: headline("is still taken"),
+			after: headline("is still in use"),
 		},
 		{
 			stage: serve, kind: "lie", name: "a worker is replaced by another behind the same port",
@@ -173,7 +178,7 @@ func serveFaults() []fault {
 			says: "was replaced during the pass",
 		},
 		{
-			stage: serve, kind: "lie", name: "the log is swapped for a pipe", engine: func(c *engine) {
+			stage: serve, kind: "lie", name: "the log is replaced by a pipe", engine: func(c *engine) {
 				c.LogFault, c.LogAt = fakeengine.LogFIFO, 5
 			},
 		},

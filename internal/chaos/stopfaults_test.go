@@ -29,17 +29,17 @@ func stopFaults() []fault {
 			stage: stop, kind: "hang", name: "ignores SIGTERM", engine: func(c *engine) { c.IgnoreTerm = true },
 			bad: hasted, after: proofSays("TERM KILL", 0),
 		},
-		{stage: stop, kind: "slow", name: "drains longer than its grace", engine: func(c *engine) {
+		{stage: stop, kind: "slow", name: "drains longer than the grace period", engine: func(c *engine) {
 			c.Drain = 20 * time.Second
 		}, bad: hasted, after: proofSays("TERM KILL", 0)},
 		{
-			stage: stop, kind: "slow", name: "drains within its grace", engine: func(c *engine) {
+			stage: stop, kind: "slow", name: "drains within the grace period", engine: func(c *engine) {
 				c.Drain = time.Second
 			},
 			after: proofSays("TERM", 0),
 		},
 		{
-			stage: stop, kind: "flood", name: "30 MB of log when told to end", engine: func(c *engine) {
+			stage: stop, kind: "flood", name: "30 MB of log at SIGTERM", engine: func(c *engine) {
 				c.TermFlood = 30 << 20
 			},
 			scenario: block{"disk": block{"max-log": "1MiB"}}, after: smallLogs,
@@ -66,7 +66,7 @@ func stopFaults() []fault {
 			engine: children(fakeengine.Child{Session: true, ClearEnv: true, IgnoreTerm: true}), bad: hasted,
 			after: proofSays("TERM KILL", 1),
 		},
-		{stage: stop, kind: "leak", name: "starts a child when told to end", engine: func(c *engine) {
+		{stage: stop, kind: "leak", name: "starts a child at SIGTERM", engine: func(c *engine) {
 			c.TermChild = &fakeengine.Child{Session: true, IgnoreTerm: true}
 		}, bad: hasted},
 		{stage: stop, kind: "leak", name: "a child keeps the port", engine: func(c *engine) {
@@ -141,14 +141,14 @@ func treeFaults() []fault {
 				after:   proofSays("TERM KILL", 1),
 			},
 			fault{
-				stage: stop, kind: "leak", name: "a daemon that is started in the stop" + suffix, bad: hasted,
+				stage: stop, kind: "leak", name: "a daemon that is started at SIGTERM" + suffix, bad: hasted,
 				prepare: prepare,
 				engine: func(c *engine) {
 					c.TermChild = &fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}
 				}, after: proofSays("TERM KILL", 1),
 			},
 			fault{
-				stage: serve, kind: "leak", name: "vLLM's front end is killed, its tree lives" + suffix,
+				stage: serve, kind: "leak", name: "vLLM's front end is killed, its other processes survive" + suffix,
 				prepare: prepare, bad: hasted, engine: func(c *engine) {
 					children(vllmTree)(c)
 					request(fakeengine.FaultKill)(c)
@@ -176,7 +176,7 @@ func resourceFaults() []fault {
 	return []fault{
 		{stage: stop, kind: "leak", name: "a file in /dev/shm", engine: func(c *engine) { c.ShmFile = "psm_chaos_ID" }},
 		{
-			stage: stop, kind: "leak", name: "a stranger's semaphore in /dev/shm, made while a server runs",
+			stage: stop, kind: "leak", name: "another process's semaphore in /dev/shm, made while a server runs",
 			engine: func(c *engine) { c.ShmFile = "chaos_ID" }, prepare: func(w *world) {
 				w.once(func() bool { return answers(w.port) }, func() { w.shm("sem.mp-") })
 			}, after: func(w *world, _ conclusion) { w.kept("sem.mp-") },
@@ -194,7 +194,7 @@ func resourceFaults() []fault {
 			}, after: func(w *world, _ conclusion) { w.kept("psm_foreign_") },
 		},
 		{
-			stage: stop, kind: "leak", name: "a file in /dev/shm from before", needs: mounts, prepare: ownShm,
+			stage: stop, kind: "leak", name: "an older file in /dev/shm", needs: mounts, prepare: ownShm,
 			after: func(w *world, _ conclusion) {
 				if text, err := os.ReadFile(w.path("shm")); err != nil || string(text) != "psm_before\n" {
 					w.t.Errorf("/dev/shm afterwards: %q, %v, want what was there before", text, err)
@@ -202,7 +202,7 @@ func resourceFaults() []fault {
 			},
 		},
 		{
-			stage: "spawn", kind: "flood", name: "too little disk is free",
+			stage: "spawn", kind: "flood", name: "too little disk space",
 			scenario: block{"disk": block{"min-free": "1000000GiB"}},
 			verdict:  notRun, class: results.FailDisk, says: "min-free", good: notRun, why: results.FailDisk,
 			after: headline("disk.min-free"),
@@ -229,7 +229,8 @@ func resourceFaults() []fault {
 			verdict:  failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
 		},
 		{
-			stage: serve, kind: "flood", name: "no inode is left in the middle of a step", needs: mounts,
+			stage: serve, kind: "flood", name: "the file system has no inode left in the middle of a step",
+			needs:    mounts,
 			prepare:  fewInodes,
 			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}},
 			engine:   request(fakeengine.FaultSlow),

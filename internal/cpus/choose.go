@@ -56,7 +56,7 @@ func (t Topology) Choose(loops int, taken Set) Choice {
 
 	n := min(max(loops, 1), max(usable/clientShare, 1), len(free))
 	if n == 0 {
-		return Choice{Why: "no cores of its own: the servers have them all (server: cpus)"}
+		return Choice{Why: "no cores of its own: server: cpus takes all of them"}
 	}
 
 	var threads, whole Set

@@ -98,7 +98,7 @@ func TestChoose(t *testing.T) {
 		{"a small machine", 2, 1, all(4), nil, 0, "", "", "bench may use 2"},
 		{"threads are not cores", 8, 1, Set{0, 8, 1, 9}, nil, 0, "", "", "bench may use 2"},
 		{"a quota", 8, 1, all(16), nil, 6, "", "", "control group leaves 6 CPUs' worth"},
-		{"nothing left", 4, 1, all(8), all(8), 0, "", "", "the servers have them all"},
+		{"nothing left", 4, 1, all(8), all(8), 0, "", "", "server: cpus takes all of them"},
 	} {
 		topology := Read(machine(t, c.cores), c.allowed, c.limit)
 		got := topology.Choose(c.loops, c.taken)

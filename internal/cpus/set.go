@@ -21,6 +21,7 @@ func Parse(list string) (Set, error) {
 		if !isRange {
 			last = first
 		}
+
 		from, err := number(first)
 		if err != nil {
 			return nil, fmt.Errorf("invalid CPU list %q: %w", list, err)
@@ -36,6 +37,7 @@ func Parse(list string) (Set, error) {
 			set = append(set, cpu)
 		}
 	}
+
 	slices.Sort(set)
 	return slices.Compact(set), nil
 }

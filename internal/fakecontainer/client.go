@@ -19,8 +19,8 @@ import (
 const (
 	shimArgument = "fake-container-shim"
 	poll         = 10 * time.Millisecond
-	lifetime     = 2 * time.Minute // of whatever a broken test left behind
-	refused      = 125             // exit code of a client whose engine refuses
+	lifetime     = 10 * time.Minute // of whatever a broken test left behind
+	refused      = 125              // exit code of a client whose engine refuses
 )
 
 // Main plays the client and exits, if this process was started as one; else it
@@ -223,6 +223,7 @@ func (c Config) logs(found container, onlyNew bool) {
 		time.Sleep(time.Second) // the container goes on writing
 		return
 	}
+
 	file, err := os.Open(filepath.Join(c.Dir, found.ID, "log"))
 	if err != nil {
 		return
@@ -231,6 +232,7 @@ func (c Config) logs(found container, onlyNew bool) {
 	if onlyNew {
 		_, _ = file.Seek(0, io.SeekEnd)
 	}
+
 	for end := time.Now().Add(lifetime); time.Now().Before(end); time.Sleep(poll) {
 		over := !found.running()
 		if n, _ := io.Copy(os.Stdout, file); n == 0 && over {

@@ -17,7 +17,7 @@ import (
 )
 
 // lifetime ends an engine or child that a broken test left behind.
-const lifetime = 2 * time.Minute
+const lifetime = 10 * time.Minute
 
 // Main plays the engine and exits, if this process was started as one; else
 // it returns at once. It is the first thing a TestMain calls.
@@ -191,11 +191,13 @@ func startChild(child Child) error {
 	if err != nil {
 		return err
 	}
+
 	ready, readyWriter, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer ready.Close()
+
 	cmd := exec.CommandContext(context.Background(), program, childArgument, string(text))
 	cmd.Stdout = readyWriter
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}
@@ -204,6 +206,7 @@ func startChild(child Child) error {
 	} else {
 		cmd.Env = withoutEngine(os.Environ())
 	}
+
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -233,6 +236,7 @@ func childMain(text string) int {
 	if child.Daemon {
 		return forkAgain(child)
 	}
+
 	stop := termSignal(child.IgnoreTerm)
 	if err := disguise(child); err != nil {
 		fmt.Fprintln(os.Stderr, "fake engine: disguise child:", err)
@@ -241,11 +245,13 @@ func childMain(text string) int {
 	if child.Eat > 0 {
 		eaten = bytes.Repeat([]byte{1}, child.Eat)
 	}
+
 	for _, grandchild := range child.Children {
 		if err := startChild(grandchild); err != nil {
 			return 93
 		}
 	}
+
 	_, _ = os.Stdout.Write([]byte{'.'})
 	select {
 	case <-stop:

@@ -71,6 +71,9 @@ func SpanMain(argv []string) int {
 		return engineMain(spanConfig(argv, o, faults))
 	}
 
+	if o.has("--kv-transfer-config") {
+		return nixlMain(argv, o, faults)
+	}
 	if o.has("--data-parallel-address") {
 		return dataParallelMain(argv, o, faults)
 	}
@@ -89,6 +92,30 @@ func SpanMain(argv []string) int {
 		_, err := serve(spanConfig(argv, o, faults), argv[1:], make(chan int, 1))
 		return err
 	})
+}
+
+// nixlMain plays a prefill or decode server of vLLM with the NIXL connector, which
+// listens for others at the side channel that its environment names.
+func nixlMain(argv []string, o options, faults Span) int {
+	stop := termSignal(faults.IgnoreTerm)
+	if code := faults.beset(stop); code != 0 {
+		return code
+	}
+
+	host, port := os.Getenv("VLLM_NIXL_SIDE_CHANNEL_HOST"), os.Getenv("VLLM_NIXL_SIDE_CHANNEL_PORT")
+	side, err := new(net.ListenConfig).Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
+	if err == nil && (host == "" || host != o["--host"]) {
+		err = fmt.Errorf("VLLM_NIXL_SIDE_CHANNEL_HOST is %q, and --host %q", host, o["--host"])
+	}
+	if err == nil {
+		_, err = serve(spanConfig(argv, o, faults), argv[1:], make(chan int, 1))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake engine: side channel:", err)
+		return 1
+	}
+	defer side.Close()
+	return faults.stay(stop, nil)
 }
 
 // dataParallelMain plays vLLM with the ranks of data parallelism on several nodes:
@@ -231,19 +258,8 @@ func (m *meeting) greet(conn net.Conn) {
 // first node's ends.
 func joined(address, name, told string, faults Span) int {
 	stop := termSignal(faults.IgnoreTerm)
-	if faults.Fails {
-		fmt.Fprintln(os.Stderr, "no such fabric")
-		return 1
-	}
-	if faults.Child {
-		if err := startChild(Child{Session: true, IgnoreTerm: true}); err != nil {
-			return 98
-		}
-	}
-
-	if faults.Never {
-		<-stop
-		return 143
+	if code := faults.beset(stop); code != 0 {
+		return code
 	}
 
 	conn, answer, err := ask(address, name)
@@ -260,6 +276,26 @@ func joined(address, name, told string, faults Span) int {
 			close(over)
 		}
 	}()
+	return faults.stay(stop, over)
+}
+
+// beset plays the faults of a start; 0: the program continues.
+func (s Span) beset(stop <-chan os.Signal) (code int) {
+	switch {
+	case s.Fails:
+		fmt.Fprintln(os.Stderr, "no such fabric")
+		return 1
+	case s.Child && startChild(Child{Session: true, IgnoreTerm: true}) != nil:
+		return 98
+	case s.Never:
+		<-stop
+		return 143
+	}
+	return 0
+}
+
+// stay is the life of a program until it is stopped, over is closed or it dies.
+func (s Span) stay(stop <-chan os.Signal, over <-chan struct{}) (code int) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	for end := time.After(lifetime); ; {
 		select {
@@ -270,7 +306,7 @@ func joined(address, name, told string, faults Span) int {
 		case <-end:
 			return 1
 		case <-ticker.C:
-			if _, err := os.Stat(faults.DieFile); faults.DieFile != "" && err == nil {
+			if _, err := os.Stat(s.DieFile); s.DieFile != "" && err == nil {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 		}

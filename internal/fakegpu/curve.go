@@ -8,7 +8,7 @@ type Point struct {
 	PowerW float64
 }
 
-// Curve is power over time: straight lines between points that stand in the
+// Curve is power over time: straight lines between points that are in the
 // order of time; constant before the first and after the last.
 type Curve []Point
 
@@ -50,15 +50,4 @@ func (c Curve) EnergyJ(from, to time.Duration) float64 {
 // middle, as the power is a straight line there.
 func (c Curve) between(begin, end time.Duration) float64 {
 	return c.PowerW(begin + (end-begin)/2)
-}
-
-// At plays the curve on top of other values: their power is replaced, and the
-// energy counter goes on from theirs.
-func (c Curve) At(base Values) func(time.Duration) Values {
-	return func(at time.Duration) Values {
-		v := base
-		v.PowerW = c.PowerW(at)
-		v.EnergyJ += c.EnergyJ(0, at)
-		return v
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -74,20 +73,11 @@ func New(dir string, n int) (*Machine, error) {
 	return b, nil
 }
 
-// Root is the folder that stands before /sys and /proc.
+// Root is the folder that is put before /sys and /proc.
 func (b *Machine) Root() string { return b.root }
 
 // ID names a GPU as an inventory does.
 func (b *Machine) ID(gpu int) string { return fmt.Sprintf("GPU-%016x", uniqueID(gpu)) }
-
-// IDs are the names of all GPUs, in the order in which HIP counts them.
-func (b *Machine) IDs() []string {
-	ids := make([]string, b.n)
-	for i := range ids {
-		ids[i] = b.ID(i)
-	}
-	return ids
-}
 
 // HoldVRAM makes a process hold so much memory of a GPU, in place of what it
 // held of it before; 0 frees it. It adds to the memory in use.
@@ -197,11 +187,4 @@ func (b *Machine) Remove(gpu int, attribute string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.remove(filepath.Join(pciFolder(gpu), attribute))
-}
-
-// Write gives an attribute of a GPU other text than Set would.
-func (b *Machine) Write(gpu int, attribute, text string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.write(filepath.Join(pciFolder(gpu), attribute), strings.TrimSuffix(text, "\n")+"\n")
 }

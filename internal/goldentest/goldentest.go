@@ -1,4 +1,8 @@
 // Package goldentest compares what tests made with files that hold what is wanted.
+//
+// What goes in: a path and a text. What comes out: a failed test that shows the
+// difference, or the file written again where an update is asked for. It never
+// ships.
 package goldentest
 
 import (

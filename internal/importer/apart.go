@@ -23,6 +23,7 @@ func (n *namer) dimensions(all []*entry) []dimension {
 	dims := []dimension{
 		{empty: true, of: func(e *entry) string { return paramsText(e.params) }},
 		{empty: true, of: envText},
+		{empty: true, of: func(e *entry) string { return map[bool]string{true: "simulated"}[e.simulated] }},
 		{of: func(e *entry) string { return path.Base(e.model) }},
 		{of: func(e *entry) string { return e.backend }},
 		{of: func(e *entry) string { return e.endpointType }},
@@ -33,6 +34,8 @@ func (n *namer) dimensions(all []*entry) []dimension {
 		{load: true, of: wholeText("in", func(e *entry) *int { return e.asked.InputLen })},
 		{load: true, of: wholeText("out", func(e *entry) *int { return e.asked.OutputLen })},
 		{load: true, of: promptsText},
+		{load: true, empty: true, of: func(e *entry) string { return e.ramp }},
+		{load: true, empty: true, of: func(e *entry) string { return e.bestOf }},
 		{load: true, of: func(e *entry) string { return numberText("b", e.asked.Burstiness) }},
 		{load: true, of: func(e *entry) string { return numberText("temp", e.asked.Temperature) }},
 	}
@@ -78,7 +81,7 @@ func settingDimensions(all []*entry) []dimension {
 	return dims
 }
 
-// makeNamesUnique adds to the names of results that stand under one name what they
+// makeNamesUnique adds to the names of results that are under one name what they
 // differ in.
 func (n *namer) makeNamesUnique(all []*entry) {
 	fixed := n.o.Variant != "" || n.pattern != nil
@@ -127,7 +130,7 @@ func differing(all []*entry, d dimension) map[string]bool {
 func measuredText(all []*entry, name string, of func(*entry) float64, near float64) func(*entry) string {
 	var values []float64
 	for _, e := range all {
-		if v := of(e); v > 0 && e.rows == nil && e.own == nil {
+		if v := of(e); v > 0 && !e.ofProgram() && e.own == nil {
 			values = append(values, v)
 		}
 	}
@@ -136,7 +139,7 @@ func measuredText(all []*entry, name string, of func(*entry) float64, near float
 
 	return func(e *entry) string {
 		v := of(e)
-		if !(v > 0) || e.rows != nil || e.own != nil {
+		if !(v > 0) || e.ofProgram() || e.own != nil {
 			return ""
 		}
 		lowest := v

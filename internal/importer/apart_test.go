@@ -73,6 +73,19 @@ func TestApart(t *testing.T) {
 			[]string{saved(), saved("tensor_parallel_size", `"8"`)},
 			"M c16 r1, M tensor_parallel_size 8 c16 r1",
 		},
+		{"best_of", []string{saved("best_of", "1"), saved("best_of", "2")}, "M c16 r1, M c16-best-of-2 r1"},
+		{
+			"a ramp",
+			[]string{saved(), saved("ramp_up_strategy", `"linear"`, "ramp_up_start_rps", "1", "ramp_up_end_rps", "10")},
+			"M c16 r1, M c16-ramp-linear-1-10 r1",
+		},
+		{"a simulation", []string{saved(), saved("simulated", "true")}, "M c16 r1, M simulated c16 r1"},
+		{"a copy", []string{saved("date", `"20250901-000000"`), saved("date", `"20250901-000000"`)}, "M c16 r1"},
+		{
+			"runs of two moments",
+			[]string{saved("date", `"20250901-000000"`), saved("date", `"20250901-001000"`)},
+			"M c16 r1, M c16 r2",
+		},
 		{"burstiness", []string{saved(), saved("burstiness", "0.5")}, "M c16-b1 r1, M c16-b0.5 r1"},
 		{"number of prompts", []string{saved(), saved("num_prompts", "1000", "completed", "1000", "total_input_tokens",
 			"128000")}, "M c16-n160 r1, M c16-n1000 r1"},
@@ -134,7 +147,58 @@ func TestApart(t *testing.T) {
 	}
 }
 
+// A test of llama-bench that two files have, or one has twice, is no repeat of
+// itself; one that was run again is.
+func TestCopiesOfTests(t *testing.T) {
+	row := func(speed, at string) string {
+		return `{"model_filename":"m.gguf","model_type":"x","n_prompt":64,"n_gen":0,"avg_ts":` + speed +
+			`,"stddev_ts":1.5,"test_time":"` + at + "\"}\n"
+	}
+	one, again := row("100", "2025-07-16T02:44:43Z"), row("100", "2025-07-17T02:44:43Z")
+	tests := []struct {
+		name  string
+		files []string
+		rows  []int // of each result
+		told  int   // warnings about copies
+	}{
+		{"twice in one file", []string{one + one}, []int{1}, 1},
+		{"in two files", []string{one, one}, []int{1}, 1},
+		{"in two files, one of which has more", []string{one, one + again}, []int{1, 1}, 1},
+		{"run again", []string{one + again}, []int{2}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var sources []Source
+			for i, data := range tt.files {
+				sources = append(sources, Source{fmt.Sprintf("f%d", i), []byte(data)})
+			}
+			got, err := Import(sources, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rows []int
+			told := 0
+			for _, s := range got.Steps {
+				rows = append(rows, len(s.Result.LlamaBench))
+				for _, w := range s.Result.Warnings {
+					if strings.Contains(w.Message, "once more") {
+						told++
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.rows, rows); diff != "" || told != tt.told {
+				t.Errorf("%d warnings, want %d; rows (-want +got):\n%s", told, tt.told, diff)
+			}
+		})
+	}
+}
+
 func TestApartWithNames(t *testing.T) {
+	copied := []Source{{"a.json", []byte(saved("date", `"1"`))}, {"b.json", []byte(saved("date", `"1"`))}}
+	if got, err := Import(copied, Options{VariantPattern: `^(.)`}); err != nil || len(got.Steps) != 2 {
+		t.Errorf("copies under names that the user gives: %v, want two steps", err)
+	}
+
 	files := []Source{{"a.json", []byte(saved())}, {"b.json", []byte(saved("backend", `"sglang"`))}}
 	got, err := Import(files, Options{Variant: "mine"})
 	if err != nil {
@@ -151,6 +215,18 @@ func TestApartWithNames(t *testing.T) {
 	}
 	if a := got.Steps[0].Result.Step; a.Variant != "ours" || !strings.HasPrefix(a.ID, "ours_") {
 		t.Errorf("step %+v, want variant ours", a)
+	}
+	plain, err := Import(files, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := func(i *Imported, o Options) string { return i.Runs(Naming{}, o)[0].Manifest.Run }
+	if runs(plain, Options{}) == runs(got, Options{Renames: []Rename{{"M", "ours"}}}) {
+		t.Error("an import with a new name has the id of the one without")
+	}
+	_, err = Import(files, Options{Renames: []Rename{{"M vlm", "ours"}}})
+	if err == nil || !strings.Contains(err.Error(), `rename "M vlm=ours": no variant has this name, want one of M vllm, `) {
+		t.Errorf("a new name for a variant that no file has: error %v, want one that names the variants", err)
 	}
 	for _, text := range []string{"", "a", "=b", "a="} {
 		if _, err := ParseRename(text); err == nil {
@@ -170,6 +246,10 @@ func TestCountsKnown(t *testing.T) {
 		{"a bare block", block(10), true, false, false},
 		{"a block with failures", strings.Replace(block(10), "Benchmark duration",
 			"Failed requests:  2\nBenchmark duration", 1), true, true, true},
+		{"AIPerf", aiperfJSON, true, false, false},
+		{"AIPerf with errors", strings.Replace(aiperfJSON, `"total_output_tokens"`,
+			`"error_request_count":{"unit":"requests","avg":3},"total_output_tokens"`, 1), true, true, true},
+		{"GuideLLM", guideLLM, true, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,6 +287,51 @@ Request Count,5429`
 	inferenceX = `{"hw":"mi300x","conc":64,"model":"org/Llama","framework":"vllm","precision":"fp8","tp":8,"isl":1024,"osl":1024,"tput_per_gpu":500.0,"output_tput_per_gpu":250.0,"mean_ttft":0.25,"p99_ttft":1.5,"mean_tpot":0.02,"mean_intvty":50.0}`
 	mtp        = `{"n_requests":9,"total_predicted":1692,"total_draft":1248,"total_draft_accepted":936,"aggregate_accept_rate":0.75,"wall_s_total":33.2}`
 )
+
+// Reports of GuideLLM since 0.4 have counts among the metrics, and version 2
+// keeps the model with each benchmark.
+func TestCountsOfGuideLLM(t *testing.T) {
+	const benchmark = `{"config":{"strategy":{"type_":"poisson","rate":2},"backend":{"model":"org/M"}},"metrics":{
+"request_totals":{"successful":150,"errored":0,"incomplete":16,"total":166},
+"requests_per_second":{"successful":{"mean":2.5},"errored":null},"text":{"tokens":{"input":null},"words":null}}%s}`
+	const older = `{"config":{"strategy":{"type_":"concurrent","streams":4}},"run_stats":{"requests_made":
+{"successful":150,"errored":0,"incomplete":16,"total":166}},"metrics":{"requests_per_second":{"successful":{"mean":2.5}}}}`
+	for _, list := range []string{
+		fmt.Sprintf(benchmark, ""), older,
+		strings.Replace(fmt.Sprintf(benchmark, `,"scheduler_metrics":{"requests_made":{"successful":150,"errored":0,
+"incomplete":16,"total":166}}`), `"request_totals"`, `"other_totals"`, 1),
+	} {
+		file := `{"metadata":{"version":2},"config":{},"benchmarks":[` + list + `]}`
+		got, err := Import([]Source{{"f", []byte(file)}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Steps[0].Result
+		if f := r.Figures; f.Completed != 150 || f.Failed != 0 || f.Asked != 150 || r.Verdict != results.OK {
+			t.Errorf("%d of %d completed, %d failed, %s; want 150 of 150, 0, ok", f.Completed, f.Asked, f.Failed,
+				r.Verdict)
+		}
+		if list != older && (r.Step.Variant != "M" || r.Asked.Burstiness == nil || *r.Asked.Burstiness != 1) {
+			t.Errorf("variant %q, burstiness %v; want M, 1", r.Step.Variant, r.Asked.Burstiness)
+		}
+	}
+}
+
+// What AIPerf says of its failed requests and its model is taken.
+func TestErrorsAndModelOfAIPerf(t *testing.T) {
+	file := strings.Replace(aiperfJSON, `"input_config":{`, `"error_request_count":{"unit":"requests","avg":3},
+"error_summary":[{"error_details":{"code":500,"type":"ServerError","message":"out of memory"},"count":3}],
+"input_config":{"endpoint":{"model_names":["org/Q"]},`, 1)
+	file = strings.Replace(file, `"models":{"items":[{"name":"qwen3-4b"}]},`, "", 1)
+	got, err := Import([]Source{{"f", []byte(file)}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := got.Steps[0].Result
+	if s := r.Figures.FailureSamples; len(s) != 1 || s[0] != "ServerError: out of memory" || r.Step.Variant != "Q" {
+		t.Errorf("failures %q, variant %q; want the error and Q", s, r.Step.Variant)
+	}
+}
 
 func TestTools(t *testing.T) {
 	none := 0.0
@@ -262,6 +387,25 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// GuideLLM's limit of its connections is no load that was asked for.
+func TestLoadOfGuideLLM(t *testing.T) {
+	const report = `{"metadata":{"guidellm_version":"0.8.0"},"benchmarks":[{"config":{"strategy":{"type_":"constant",` +
+		`"rate":2.0,"max_concurrency":10240},"profile":PROFILE},"metrics":{"requests_per_second":{"successful":{"mean":2}}}}]}`
+	for profile, want := range map[string]string{
+		`{"kind":"constant","max_concurrency":null}`: "rate2",
+		`{"kind":"constant","max_concurrency":64}`:   "rate2-c10240",
+		`"constant"`: "rate2-c10240",
+	} {
+		got, err := Import([]Source{{"f", []byte(strings.Replace(report, "PROFILE", profile, 1))}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if point := got.Steps[0].Result.Step.Point; point != want {
+			t.Errorf("profile %s: point %s, want %s", profile, point, want)
+		}
+	}
+}
+
 func TestToolsMore(t *testing.T) {
 	first := func(file string) *results.Result {
 		t.Helper()
@@ -291,11 +435,73 @@ func TestToolsMore(t *testing.T) {
 	}
 }
 
+// Lines of one run of llama-bench are one result, whatever is around them;
+// llama-bench's own words for no number lose no row.
+func TestLinesOfLlamaBench(t *testing.T) {
+	line := func(n int, sd string) string {
+		return fmt.Sprintf(`{"build_commit":"abc","model_type":"m","n_prompt":%d,"n_gen":0,"avg_ts":20.0,"stddev_ts":%s,`+
+			`"samples_ts":[19.9,20.1]}`, n, sd) + "\n"
+	}
+	tests := []struct{ name, file, format string }{
+		{"nan and -nan", line(64, "0.1414") + line(128, "nan") + line(256, "-nan"), formatLlamaJSON},
+		{"inf", line(64, "0.1414") + line(128, "inf") + line(256, "0.1414"), formatLlamaJSON},
+		{
+			"cut off, within a log", "# a log\n" + line(64, "0.1414") + line(128, "nan") + line(256, "0.1414") +
+				line(512, "0")[:60], formatText,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Import([]Source{{"f", []byte(tt.file)}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Steps) != 1 || len(got.Steps[0].Result.LlamaBench) != 3 || got.Files[0].Format != tt.format {
+				t.Fatalf("%d steps of format %s, want one with three rows of %s", len(got.Steps), got.Files[0].Format,
+					tt.format)
+			}
+			sd := got.Steps[0].Result.LlamaBench[1].TokensPerSD
+			numtest.Near(t, "deviation of the samples", sd, 0.14142135623730995, 1e-9)
+		})
+	}
+}
+
+// An apostrophe within a value does not end it.
+func TestApostropheInSQL(t *testing.T) {
+	const into = `INSERT INTO llama_bench (build_commit, cpu_info, gpu_info, model_type, n_prompt, n_gen, avg_ts, stddev_ts) `
+	for _, values := range []string{
+		`VALUES ('abc', 'AMD's CPU, 16 cores', 'GPU "X"', 'it's', '512', '0', '900.5', '0.5');`,
+		`VALUES ('abc', 'AMD''s CPU, 16 cores', 'GPU "X"', 'it''s', 512, 0, 900.5, 0.5);`,
+	} {
+		got, err := Import([]Source{{"f", []byte(into + values + "\n")}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := got.Steps[0].Result.LlamaBench[0]
+		if row.CPU != "AMD's CPU, 16 cores" || row.GPU != `GPU "X"` || row.Model != "it's" || row.TokensPerS != 900.5 {
+			t.Errorf("%s: row %+v", values, row)
+		}
+	}
+}
+
 // A file of a tool in a form that is not read is named as that tool's; a wrong
 // format is an error and not a step without figures.
 func TestRefused(t *testing.T) {
 	tests := []struct{ name, file, format, want string }{
 		{"k6", `{"root_group": {}, "metrics": {}}`, "", "a file of k6"},
+		{"LLMPerf", `{"num_concurrent_requests": 1, "mean_input_tokens": 550}`, "", "a file of LLMPerf"},
+		{
+			"records of AIPerf", `{"metadata":{},"metrics":{},"error":null}` + "\n", "",
+			"import profile_export_aiperf.json",
+		},
+		{"inputs of AIPerf", `{"data":[{"session_id":"a"}]}`, "", "import profile_export_aiperf.json"},
+		{"experiments of genai-perf", `{"service_kind":"openai","experiments":[]}`, "", "profile_export_genai_perf.json"},
+		{"CSV of GuideLLM", "Run Info,Run Info,Benchmark\nRun ID,Run Index,Type\n", "", "a CSV file of GuideLLM"},
+		{"YAML of GuideLLM", "metadata:\n  guidellm_version: 0.6.0\n  version: 2\n", "", "a YAML file of GuideLLM"},
+		{"Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:35f0\nsize 9\n", "", "a Git LFS pointer"},
+		{"gzip", "\x1f\x8b\x08", "", "unpack it with gunzip"},
+		{"zstd", "\x28\xb5\x2f\xfd", "vllm-json", "unpack it with unzstd"},
+		{"zip", "PK\x03\x04", "", "a zip archive"},
 		{"llm-optimizer without results", `{"config": {}, "results": {}}`, "", "a file of llm-optimizer"},
 		{"CSV without figures", "a,b,c\n1,2,3\n", "csv", "no column is a known figure"},
 		{"JSON of another kind", `{"a": 1, "b": 2}`, "vllm-json", "it has no figure of format vllm-json"},

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
@@ -13,20 +14,20 @@ var (
 )
 
 // block reads a printed result from its head line on.
-func (s *scanner) block(head textLine) {
-	e := s.newEntry(formatText, head.no)
+func (s *scanner) block(head plain.Line) {
+	e := s.newEntry(formatText, head.No)
 	s.keep(head, results.LineHeading)
 	ended := false
 	for s.at++; s.at < len(s.lines) && !ended; s.at++ {
 		l := s.lines[s.at]
-		raw := strings.TrimSpace(l.text)
-		m := blockLine.FindStringSubmatch(plainText(l.text))
+		raw := strings.TrimSpace(l.Text)
+		m := blockLine.FindStringSubmatch(plainText(l.Text))
 		switch {
 		case blockEnd.MatchString(raw):
 			ended = true
 		case raw == "" || isPart(strings.Trim(raw, "-# ")):
 		case m != nil:
-			s.blockValue(e, m[1], m[2], l.no)
+			s.blockValue(e, m[1], m[2], l.No)
 		default:
 			s.close(e, false) // no line of a block
 			s.at--
@@ -62,18 +63,18 @@ func (s *scanner) blockValue(e *entry, label, text string, line int) {
 
 // close ends a block. Its generation shows in its labels.
 func (s *scanner) close(e *entry, ended bool) {
-	labels := map[string]bool{}
+	seen := map[string]bool{}
 	for _, v := range e.origin.Stated {
-		labels[v.Label] = true
+		seen[v.Label] = true
 	}
 
 	switch {
-	case labels["Mean E2E Latency (ms)"] || labels["Total generated tokens (retokenized)"] || labels["Backend"]:
+	case seen["Mean E2E Latency (ms)"] || seen["Total generated tokens (retokenized)"] || seen["Backend"]:
 		e.origin.Format = "sglang-block"
-	case labels["Peak output token throughput (tok/s)"] || labels["Failed requests"] ||
-		labels["Total token throughput (tok/s)"]:
+	case seen["Peak output token throughput (tok/s)"] || seen["Failed requests"] ||
+		seen["Total token throughput (tok/s)"]:
 		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM
-	case labels["Maximum request concurrency"]:
+	case seen["Maximum request concurrency"]:
 		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM010
 	default:
 		e.origin.Format, e.origin.Reading = "vllm-block", generationBy(s.before.args)
@@ -81,7 +82,7 @@ func (s *scanner) close(e *entry, ended bool) {
 
 	if !e.hasFigures() {
 		for _, v := range e.origin.Stated {
-			s.keep(textLine{v.Line, v.Label + ": " + v.Text}, results.LineNotFigures)
+			s.keep(plain.Line{No: v.Line, Text: v.Label + ": " + v.Text}, results.LineNotFigures)
 		}
 		return
 	}

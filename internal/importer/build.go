@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/commands"
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -27,13 +29,13 @@ type Step struct {
 	Model   string
 }
 
-// Method is the method of a step: serving, llama-bench or sqzb.
+// Method is the method of a step: serving, sqzb, or that of a program.
 func (s Step) Method() string {
 	switch {
 	case s.Result.SQZB != nil:
 		return results.MethodSQZB
-	case len(s.Result.LlamaBench) > 0:
-		return results.MethodLlamaBench
+	case s.Result.OfProgram():
+		return s.Result.Method()
 	}
 	return results.MethodServing
 }
@@ -79,9 +81,9 @@ func (e *entry) assume(s Setting) {
 		if e.isStated(s.Key) {
 			return
 		}
-		t := target{name: s.Key, scale: 1}
-		if isWord(s.Key) {
-			t.scale = 0
+		t := labels.Target{Name: s.Key, Scale: 1}
+		if labels.IsWord(s.Key) {
+			t.Scale = 0
 		}
 		e.put(t, true, "--set "+s.Key, s.Value, 0)
 	default:
@@ -93,7 +95,7 @@ func (e *entry) assume(s Setting) {
 
 // finish settles what follows from what was read.
 func (e *entry) finish() {
-	if e.own != nil || e.rows != nil {
+	if e.own != nil || e.ofProgram() {
 		return
 	}
 
@@ -149,7 +151,7 @@ func (e *entry) half(as string) (v, half float64, ok bool) {
 		if s.As != as {
 			continue
 		}
-		text, _ := e.commas.Plain(s.Text, target{name: as}.counts())
+		text, _ := e.commas.Plain(s.Text, labels.Target{Name: as}.Counts())
 		v, ok = plain.Number(text)
 		_, decimals, _ := strings.Cut(text, ".")
 		return v, 0.5 * math.Pow10(-len(decimals)), ok
@@ -210,10 +212,10 @@ func (e *entry) step(sets []Setting) Step {
 
 	r := &results.Result{
 		Step: e.ref, Asked: e.asked, Params: maps.Clone(e.params), Imported: &e.origin, Simulated: e.simulated,
-		LlamaBench: e.rows, Servers: []results.Server{e.serverOf(sets)},
+		LlamaBench: e.rows, MeasuredBy: e.measuredBy, Measures: e.measures, Servers: []results.Server{e.serverOf(sets)},
 	}
 
-	if e.rows == nil {
+	if !e.ofProgram() {
 		f := e.figures
 		r.Figures = &f
 		if g := e.origin.Reading; g != "" {
@@ -242,7 +244,7 @@ func modelOf(r *results.Result) string {
 func (e *entry) judge(r *results.Result) {
 	r.Warnings = e.warnings
 	switch {
-	case e.rows != nil:
+	case e.ofProgram():
 		r.Verdict = results.OK
 		return
 	case r.Figures.Failed > 0:
@@ -251,8 +253,8 @@ func (e *entry) judge(r *results.Result) {
 			why = "first: " + r.Figures.FailureSamples[0]
 		}
 		r.Warnings = append(r.Warnings, results.Warning{
-			Code: results.WarnFailures, Message: fmt.Sprintf("%d of %d requests did not succeed; %s", r.Figures.Failed,
-				r.Figures.Asked, why),
+			Code: results.WarnFailures, Message: fmt.Sprintf("%d of %s did not succeed; %s", r.Figures.Failed,
+				text.Count(r.Figures.Asked, "request"), why),
 		})
 	}
 
@@ -294,6 +296,9 @@ func (e *entry) serverOf(sets []Setting) results.Server {
 	}
 	if len(e.rows) > 0 {
 		s.Launcher, s.Version = "llama-bench", e.buildOfRows()
+	}
+	if len(e.measures) > 0 {
+		s.Launcher = e.measuredBy
 	}
 	for _, set := range sets {
 		if set.Key == "engine_version" && s.Version == "" {

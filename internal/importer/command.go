@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/commands"
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
 )
 
@@ -52,15 +53,15 @@ func (e *entry) settle(args [][2]string, line int) {
 		if name == "" {
 			continue
 		}
-		t := target{name: name, scale: 1}
-		if isWord(name) {
-			t.scale = 0
+		t := labels.Target{Name: name, Scale: 1}
+		if labels.IsWord(name) {
+			t.Scale = 0
 		}
 		e.put(t, true, a[0], a[1], line)
 	}
 }
 
-// shareEngines gives results that stand under one name and model the engine that
+// shareEngines gives results that are under one name and model the engine that
 // the file names for others of them.
 func shareEngines(all []*entry) {
 	of := map[[2]string]string{}

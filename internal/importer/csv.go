@@ -3,27 +3,18 @@ package importer
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/labels"
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
-type jsonText = json.RawMessage
-
-func quoted(s string) json.RawMessage {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return json.RawMessage(`""`)
-	}
-	return data
-}
-
-// isCSV says whether a text begins with the heads of a table of results.
+// isCSV reports whether a text begins with the heads of a table of results.
 func isCSV(text []byte) bool {
 	head, _, _ := bytes.Cut(text, []byte("\n"))
 	if len(head) > 1<<16 {
@@ -59,7 +50,7 @@ func commasOfCSV(text, head []byte) plain.Commas {
 			break
 		}
 		for i, cell := range cells[:min(len(cells), len(heads))] {
-			values = append(values, plain.Value{Text: cell, Count: isCount(heads[i])})
+			values = append(values, plain.Value{Text: cell, Count: labels.IsCount(heads[i])})
 		}
 	}
 	return plain.CommasIn(values)
@@ -81,7 +72,7 @@ func hasAll(cells []string, names ...string) bool {
 func figuresIn(heads []string, program bool) int {
 	n := 0
 	for _, h := range heads {
-		if t, ok := labelled(h, program); ok && t.isFigure() {
+		if t, ok := labels.Of(h, program); ok && t.IsFigure() {
 			n++
 		}
 	}
@@ -100,7 +91,7 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 		return nil, nil, fmt.Errorf("read CSV: %w", err)
 	}
 
-	var tests []object
+	var tests []lenient.Object
 	for {
 		cells, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -128,7 +119,7 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 			return nil, nil, fmt.Errorf("more than %d rows", maxEntries)
 		}
 		if hasAll(heads, "avg_ts", "n_prompt") {
-			tests = append(tests, objectOfCells(heads, cells, line))
+			tests = append(tests, lenient.ObjectOfCells(heads, cells, line))
 			continue
 		}
 		entries = append(entries, fromRow(name, heads, cells, line, meaning))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -20,19 +21,19 @@ type requests struct {
 // detail reads the arrays of single requests: distributions are computed from
 // them again and held against those stated, and where each request's start is
 // known there are records.
-func (e *entry) detail(o object) {
+func (e *entry) detail(o lenient.Object) {
 	var r requests
-	if !o.into("ttfts", &r.ttfts) || !o.into("itls", &r.itls) || len(r.ttfts) == 0 {
+	if !o.Into("ttfts", &r.ttfts) || !o.Into("itls", &r.itls) || len(r.ttfts) == 0 {
 		return
 	}
 
-	o.into("input_lens", &r.inputs)
-	o.into("output_lens", &r.outputs)
-	o.into("latencies", &r.latencies)
-	o.into("start_times", &r.starts)
-	o.into("queue_times", &r.queues)
-	o.into("errors", &r.errors)
-	o.into("generated_texts", &r.texts)
+	o.Into("input_lens", &r.inputs)
+	o.Into("output_lens", &r.outputs)
+	o.Into("latencies", &r.latencies)
+	o.Into("start_times", &r.starts)
+	o.Into("queue_times", &r.queues)
+	o.Into("errors", &r.errors)
+	o.Into("generated_texts", &r.texts)
 	n := len(r.ttfts)
 	if len(r.itls) != n || len(r.outputs) != n || r.errors != nil && len(r.errors) != n || r.inputs != nil &&
 		len(r.inputs) != n {

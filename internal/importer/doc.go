@@ -42,14 +42,13 @@ const (
 	maxBytes   = 512 << 20 // of a file
 	maxEntries = 20_000    // results of an import
 	maxLines   = 2_000     // kept as text, of a file
-	maxText    = 4 << 10   // bytes of a kept line
 )
 
 // Formats are the names of formats, as Options take them.
 func Formats() []string {
 	return []string{
 		formatVLLM, formatSGLang, formatOwn, formatLlamaJSON, formatLlamaSQL, formatPerf, formatGuide, formatOptimizer,
-		formatInferenceX, formatMTP, formatCSV, formatText,
+		formatInferenceX, formatMTP, formatProgram, formatCSV, formatText,
 	}
 }
 
@@ -68,6 +67,7 @@ const (
 	formatOptimizer  = "llm-optimizer"
 	formatInferenceX = "inferencex"
 	formatMTP        = "mtp"
+	formatProgram    = "program-json" // llama-batched-bench, vllm bench throughput, latency and startup
 
 	formatText = "text" // result blocks and tables within anything
 )
@@ -103,7 +103,10 @@ func Import(sources []Source, o Options) (*Imported, error) {
 		return nil, noResult(out.Files)
 	}
 
-	names.name(all)
+	all = names.name(all)
+	if err := names.checkRenames(); err != nil {
+		return nil, err
+	}
 	for _, e := range all {
 		out.Steps = append(out.Steps, e.step(o.Sets))
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/catalog"
@@ -22,6 +23,7 @@ type entry struct {
 	model        string // as the file names it
 	backend      string
 	endpointType string // of a client that has both
+	ramp, bestOf string // parts of a point's label: "ramp-linear-1-10", "best-of-2"; "": the client's default
 	date         string
 	found        int // figures
 	table        int // line where the table begins that it is a row of; 0: none
@@ -34,6 +36,8 @@ type entry struct {
 	drafting       *results.Drafting
 	notes          []string // text beside it
 	rows           []results.LlamaBenchRow
+	measures       []results.Measure // of a program, which measuredBy names
+	measuredBy     string
 	own            *results.Result // a result of bench, whole
 	verdict        results.Verdict // "": not told
 	commas         plain.Commas    // what they mean in the file
@@ -45,6 +49,9 @@ type entry struct {
 	warnings []results.Warning
 	ref      results.StepRef // once it has a name
 }
+
+// ofProgram reports whether the figures are those of a program without a server.
+func (e *entry) ofProgram() bool { return e.rows != nil || e.measures != nil }
 
 func newEntry(file, format string, line int) *entry {
 	return &entry{origin: results.Origin{File: file, Format: format, Line: line}, params: map[string]string{}}
@@ -61,27 +68,27 @@ func (e *entry) state(label, text string, line int, as string) {
 
 // take reads a value under its label, and says whether it became a figure.
 func (e *entry) take(label, text string, line int, program bool) bool {
-	t, ok := labelled(label, program)
+	t, ok := labels.Of(label, program)
 	return e.put(t, ok, label, text, line)
 }
 
 // put keeps a value, and sets what it stands for.
-func (e *entry) put(t target, understood bool, label, text string, line int) bool {
+func (e *entry) put(t labels.Target, understood bool, label, text string, line int) bool {
 	switch {
 	case !understood:
 		e.state(label, text, line, "")
 		return false
-	case t.scale == 0:
+	case t.Scale == 0:
 		e.word(t, plain.Cell(text), label)
-		e.state(label, text, line, t.as())
+		e.state(label, text, line, t.As())
 		return false
-	case !t.isFigure():
-		set := e.setting(t.name, plain.Cell(text), label)
-		e.state(label, text, line, map[bool]string{true: t.as()}[set])
+	case !t.IsFigure():
+		set := e.setting(t.Name, plain.Cell(text), label)
+		e.state(label, text, line, map[bool]string{true: t.As()}[set])
 		return false
 	}
 
-	figure, doubtful := e.commas.Plain(text, t.counts())
+	figure, doubtful := e.commas.Plain(text, t.Counts())
 	v, ok := plain.Number(figure)
 	if doubtful {
 		ok = ok && e.commas != plain.Both
@@ -90,41 +97,42 @@ func (e *entry) put(t target, understood bool, label, text string, line int) boo
 	if !ok {
 		if trimmed := plain.Cell(text); trimmed != "" && trimmed != "null" && trimmed != "-" &&
 			strings.ToLower(trimmed) != "n/a" {
-			e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number: left out", label, shown(trimmed))
+			e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number: left out", label,
+				plain.Shown(trimmed))
 		}
 		e.state(label, text, line, "")
 		return false
 	}
 
-	if !e.set(t, v*t.scale) {
+	if !e.set(t, v*t.Scale) {
 		e.state(label, text, line, "")
 		e.warn(results.WarnImportedDiffers, "%s is %s, and had another value before", label, plain.Cell(text))
 		return false
 	}
 
-	e.state(label, text, line, t.as())
+	e.state(label, text, line, t.As())
 	e.found++
 	return true
 }
 
 // doubt tells that the comma of a value may be one of thousands or of a fraction.
 func (e *entry) doubt(label, text string, v float64, read bool) {
-	how := "it is not read, for the file's other commas are of both kinds"
+	how := "it is not read because the file's other commas are of both kinds"
 	if read {
 		how = fmt.Sprintf("it is read as %.0f, for nothing in the file says that its commas begin fractions", v)
 	}
-	e.warn(results.WarnImportedAmbiguous, "%s is %q: %s", label, shown(plain.Cell(text)), how)
+	e.warn(results.WarnImportedAmbiguous, "%s is %q: %s", label, plain.Shown(plain.Cell(text)), how)
 }
 
 // set gives a figure its value; false: it has another one already, or cannot
 // have this one.
-func (e *entry) set(t target, v float64) bool {
+func (e *entry) set(t labels.Target, v float64) bool {
 	f := &e.figures
-	if t.stat != "" {
+	if t.Stat != "" {
 		return e.setLatency(t, v)
 	}
 
-	switch t.name {
+	switch t.Name {
 	case "completed":
 		return setCount(&f.Completed, v)
 	case "failed":
@@ -147,7 +155,7 @@ func (e *entry) set(t target, v float64) bool {
 		return true
 	}
 
-	known, err := catalog.Find(t.name)
+	known, err := catalog.Find(t.Name)
 	return err == nil && known.At != nil && setOnce(known.At(f), v)
 }
 
@@ -176,31 +184,31 @@ func setTotal(at **int64, v float64) bool {
 	return true
 }
 
-func (e *entry) setLatency(t target, v float64) bool {
+func (e *entry) setLatency(t labels.Target, v float64) bool {
 	all := catalog.Samples()
-	at := slices.IndexFunc(all, func(s catalog.Sample) bool { return s.Name == t.name })
+	at := slices.IndexFunc(all, func(s catalog.Sample) bool { return s.Name == t.Name })
 	if at < 0 {
 		return false
 	}
 
 	d := all[at].At(&e.figures)
-	switch t.stat {
+	switch t.Stat {
 	case "n":
 		return setCount(&d.N, v)
 	case "p":
-		if known := metrics.At(*d, t.p); known != nil {
+		if known := metrics.At(*d, t.P); known != nil {
 			return *known == v
 		}
-		at, _ := slices.BinarySearchFunc(d.Percentiles, t.p,
+		at, _ := slices.BinarySearchFunc(d.Percentiles, t.P,
 			func(f results.PercentileFigure, p float64) int { return int(math.Copysign(1, f.P-p)) })
-		d.Percentiles = slices.Insert(d.Percentiles, at, results.PercentileFigure{P: t.p, Value: &v})
+		d.Percentiles = slices.Insert(d.Percentiles, at, results.PercentileFigure{P: t.P, Value: &v})
 		return true
 	}
 
 	return setOnce(map[string]**float64{
 		"mean": &d.Mean, "median": &d.Median, "std": &d.Std, "min": &d.Min,
 		"max": &d.Max,
-	}[t.stat], v)
+	}[t.Stat], v)
 }
 
 // tell notes that a setting of the load is known.
@@ -318,7 +326,7 @@ func float(n *int) *float64 {
 }
 
 // word sets what is not a number.
-func (e *entry) word(t target, text, label string) {
+func (e *entry) word(t labels.Target, text, label string) {
 	if text == "" || text == "null" || text == "None" {
 		return
 	}
@@ -331,7 +339,7 @@ func (e *entry) word(t target, text, label string) {
 		*at = text
 	}
 
-	switch t.name {
+	switch t.Name {
 	case "model":
 		put(&e.model)
 	case "backend":
@@ -344,21 +352,21 @@ func (e *entry) word(t target, text, label string) {
 		e.date = text
 	case "endpoint":
 		put(&e.asked.Endpoint)
-		e.stateSetting(t.name)
+		e.stateSetting(t.Name)
 	case "dataset":
 		put(&e.asked.Dataset)
-		e.stateSetting(t.name)
+		e.stateSetting(t.Name)
 	case "dataset_path":
 		put(&e.asked.DatasetPath)
 	case "tokenizer":
 		put(&e.asked.Tokenizer)
 	case "ignore_eos":
 		e.asked.IgnoreEOS = strings.EqualFold(text, "true")
-		e.stateSetting(t.name)
+		e.stateSetting(t.Name)
 	}
 }
 
 // hasFigures says that there is something to import.
 func (e *entry) hasFigures() bool {
-	return e.found > 0 || e.rows != nil || e.own != nil || e.verdict == results.Failed || e.verdict == results.NotRun
+	return e.found > 0 || e.ofProgram() || e.own != nil || e.verdict == results.Failed || e.verdict == results.NotRun
 }

@@ -59,7 +59,8 @@ const mostReplicas = 10_000
 func (e *entry) takeFactor(head, text string, line int) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > mostReplicas {
-		e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number of replicas: left out", head, shown(text))
+		e.warn(results.WarnImportedUnusable, "%s is %q, which is not a number of replicas: left out", head,
+			plain.Shown(text))
 		e.state(head, text, line, "")
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/importer/commands"
+	"github.com/benchrig/bench/internal/importer/labels"
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 )
 
@@ -48,7 +50,7 @@ func lost(text []byte, got *Imported) []string {
 	var missing []string
 	for i, line := range strings.Split(string(text), "\n") {
 		if strings.ContainsAny(line, "\r\x1b") || strings.HasPrefix(strings.TrimSpace(line), "{") ||
-			isPart(strings.Trim(strings.TrimSpace(line), "-# ")) || len(line) > maxText {
+			isPart(strings.Trim(strings.TrimSpace(line), "-# ")) || len(line) > plain.MaxText {
 			continue
 		}
 		left := slices.Clone(at[i+1])
@@ -127,13 +129,13 @@ func FuzzSaved(f *testing.F) {
 	f.Add([]byte(
 		`{"duration": 1.5, "completed": 2, "request_rate": "inf", "x": [1, {"y": NaN}], "mean_ttft_ms": -Infinity}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		objects, err := objectsIn(data)
+		objects, err := lenient.ObjectsIn(data)
 		if err != nil {
 			return
 		}
 		for _, o := range objects {
 			e := fromSaved("fuzz", formatVLLM, o)
-			for _, key := range o.keys {
+			for _, key := range o.Keys {
 				kept := 0
 				for _, s := range e.origin.Stated {
 					if s.Label == key {
@@ -164,7 +166,7 @@ func FuzzCommand(f *testing.F) {
 				t.Errorf("name %q", pair[0])
 			}
 		}
-		if target, ok := labelled(text, true); ok && target.as() == "" {
+		if target, ok := labels.Of(text, true); ok && target.As() == "" {
 			t.Errorf("label %q means nothing", text)
 		}
 	})

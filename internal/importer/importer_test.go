@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -41,9 +42,9 @@ func TestLabelled(t *testing.T) {
 		{"n_itl_s", true, "n_itl_s", 1},
 		{strings.Repeat("x", 100), true, "", 0},
 	} {
-		got, ok := labelled(tt.label, tt.program)
-		if ok != (tt.want != "") || ok && (got.as() != tt.want || got.scale != tt.scale) {
-			t.Errorf("labelled(%q, %v) = %q x %g, %v; want %q x %g", tt.label, tt.program, got.as(), got.scale, ok,
+		got, ok := labels.Of(tt.label, tt.program)
+		if ok != (tt.want != "") || ok && (got.As() != tt.want || got.Scale != tt.scale) {
+			t.Errorf("labelled(%q, %v) = %q x %g, %v; want %q x %g", tt.label, tt.program, got.As(), got.Scale, ok,
 				tt.want, tt.scale)
 		}
 	}
@@ -298,7 +299,11 @@ func TestSavedOfManyRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bytes.Repeat(append(bytes.TrimSpace(data), '\n'), 200) // as --append-result does
+	var lines []byte // as --append-result writes them
+	for i := range 200 {
+		line := bytes.Replace(bytes.TrimSpace(data), []byte("20261127-225125"), fmt.Appendf(nil, "run %d", i), 1)
+		lines = append(append(lines, line...), '\n')
+	}
 	got, err := Import([]Source{{"all.jsonl", lines}}, Options{})
 	if err != nil || len(got.Steps) != 200 || got.Steps[199].Result.Step.Repeat != 200 ||
 		got.Steps[199].Result.Imported.Line != 200 {

@@ -1,27 +1,28 @@
 package importer
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/internal/programs"
 	"github.com/benchrig/bench/results"
 )
 
 // fromTests makes results of llama-bench's JSON objects: the tests of one model
 // in a file are one result, whose rows keep all their settings.
-func fromTests(name string, objects []object) (all []*entry, rest []results.ImportedLine) {
+func fromTests(name string, objects []lenient.Object) (all []*entry, rest []results.ImportedLine) {
 	groups := map[string]*entry{}
 	for _, o := range objects {
-		out, err := llamabench.Parse(o.json())
+		out, err := llamabench.Parse(o.JSON())
 		if err != nil {
-			text := fmt.Sprintf("a test that cannot be read: %v: %s", err, brief(o.json()))
-			rest = appendLine(rest, o.line, results.LineNotFigures, text)
+			text := fmt.Sprintf("a test that cannot be read: %v: %s", err, lenient.Brief(o.JSON()))
+			rest = appendLine(rest, o.Line, results.LineNotFigures, text)
 			continue
 		}
 
@@ -29,7 +30,7 @@ func fromTests(name string, objects []object) (all []*entry, rest []results.Impo
 			key := fmt.Sprint(row.File, "\x00", row.Model, "\x00", row.SizeBytes, "\x00", row.Parameters)
 			e := groups[key]
 			if e == nil {
-				e = newEntry(name, formatLlamaJSON, o.line)
+				e = newEntry(name, formatLlamaJSON, o.Line)
 				e.origin.StatedSettings = settingNames()
 				groups[key] = e
 				all = append(all, e)
@@ -44,37 +45,55 @@ func fromTests(name string, objects []object) (all []*entry, rest []results.Impo
 	return all, rest
 }
 
-func (e *entry) addTest(o object, row results.LlamaBenchRow) {
+// fromPrograms makes results of what other programs wrote that measure an engine
+// without a server: the rows of one program with the same settings are one result.
+func fromPrograms(name string, objects []lenient.Object) (all []*entry, rest []results.ImportedLine) {
+	groups := map[string]*entry{}
+	for _, o := range objects {
+		program := programs.Of(o.Has)
+		out, err := programs.Read(program, o.JSON())
+		if err != nil {
+			text := fmt.Sprintf("a figure that cannot be read: %v: %s", err, lenient.Brief(o.JSON()))
+			rest = appendLine(rest, o.Line, results.LineNotFigures, text)
+			continue
+		}
+
+		key := fmt.Sprint(program, out.Settings)
+		e := groups[key]
+		if e == nil || program != programs.Batched { // the others write one object for each run
+			e = newEntry(name, formatProgram, o.Line)
+			e.origin.StatedSettings, e.measuredBy = settingNames(), string(program)
+			maps.Copy(e.params, out.Settings)
+			groups[key] = e
+			all = append(all, e)
+		}
+		e.measures = append(e.measures, out.Measures...)
+		e.warnOfTest(o, out.Notes)
+		for _, m := range out.Measures {
+			e.state(m.Title, fmt.Sprint(*m.Value), o.Line, m.Name)
+		}
+	}
+
+	return all, rest
+}
+
+func (e *entry) addTest(o lenient.Object, row results.LlamaBenchRow) {
 	for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
-		if raw, ok := o.values[key]; ok {
-			row.Rest[key] = brief(raw)
+		if raw, ok := o.Values[key]; ok {
+			row.Rest[key] = lenient.Brief(raw)
 		}
 	}
 	e.rows = append(e.rows, row)
 	e.model = row.ModelName()
 }
 
-func (e *entry) warnOfTest(o object, notes []string) {
-	for _, again := range o.twice {
-		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", shown(again))
+func (e *entry) warnOfTest(o lenient.Object, notes []string) {
+	for _, again := range o.Twice {
+		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", plain.Shown(again))
 	}
 	for _, note := range notes {
-		e.warn(results.WarnImportedUnusable, "line %d: %s", o.line, note)
+		e.warn(results.WarnImportedUnusable, "line %d: %s", o.Line, note)
 	}
-}
-
-// json writes the object again.
-func (o *object) json() []byte {
-	var line bytes.Buffer
-	line.WriteByte('{')
-	for i, key := range o.keys {
-		if i > 0 {
-			line.WriteByte(',')
-		}
-		fmt.Fprintf(&line, "%s:%s", quoted(key), o.values[key])
-	}
-	line.WriteByte('}')
-	return line.Bytes()
 }
 
 // commonSettings are the settings that all rows of a result share, for telling
@@ -92,46 +111,26 @@ func (e *entry) commonSettings() []results.RowSetting {
 	return common
 }
 
-// objectOfCells makes an object of a row of a CSV file or an INSERT, whose
-// values are text.
-func objectOfCells(heads, cells []string, line int) object {
-	o := object{values: map[string]jsonText{}, line: line}
-	for i, head := range heads {
-		if i >= len(cells) || o.has(head) {
-			continue
-		}
-		o.keys = append(o.keys, head)
-		if plain.IsNumber(cells[i]) && head != "build_commit" && head != "tensor_split" && head != "cpu_mask" {
-			o.values[head] = jsonText(cells[i])
-			continue
-		}
-		o.values[head] = quoted(cells[i])
-	}
-	return o
-}
-
 var insert = regexp.MustCompile(`(?i)^\s*INSERT INTO\s+\S+\s*\(([^)]*)\)\s*VALUES\s*\((.*)\);\s*$`)
 
 // fromSQL reads llama-bench -o sql.
-func fromSQL(name string, lines []textLine) (entries []*entry, rest []results.ImportedLine) {
-	var objects []object
+func fromSQL(name string, lines []plain.Line) (entries []*entry, rest []results.ImportedLine) {
+	var objects []lenient.Object
 	for _, l := range lines {
-		m := insert.FindStringSubmatch(l.text)
+		m := insert.FindStringSubmatch(l.Text)
 		if m == nil {
-			rest = appendLine(rest, l.no, results.LineNote, l.text)
+			rest = appendLine(rest, l.No, results.LineNote, l.Text)
 			continue
 		}
-		reader := csv.NewReader(strings.NewReader(strings.ReplaceAll(m[2], "'", `"`)))
-		reader.TrimLeadingSpace = true
-		cells, err := reader.Read()
+		cells := valuesOfSQL(m[2])
 		heads := strings.Split(strings.ReplaceAll(m[1], " ", ""), ",")
-		if err != nil || len(cells) != len(heads) {
-			rest = appendLine(rest, l.no, results.LineNotFigures, l.text)
+		if len(cells) != len(heads) {
+			rest = appendLine(rest, l.No, results.LineNotFigures, l.Text)
 			continue
 		}
-		o := objectOfCells(heads, cells, l.no)
+		o := lenient.ObjectOfCells(heads, cells, l.No)
 		if kindOf(o) != formatLlamaJSON {
-			rest = appendLine(rest, l.no, results.LineNotFigures, l.text)
+			rest = appendLine(rest, l.No, results.LineNotFigures, l.Text)
 			continue
 		}
 		objects = append(objects, o)
@@ -145,8 +144,33 @@ func fromSQL(name string, lines []textLine) (entries []*entry, rest []results.Im
 	return entries, append(rest, broken...)
 }
 
+// valuesOfSQL splits the values of an INSERT. llama-bench writes an apostrophe
+// within a value as it is, so only one before a comma or the end closes a value;
+// two that are together, as other programs write it, are one.
+func valuesOfSQL(text string) (all []string) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		inner, isQuoted := strings.CutPrefix(text, "'")
+		if !isQuoted {
+			value, rest, _ := strings.Cut(text, ",")
+			all, text = append(all, strings.TrimSpace(value)), rest
+			continue
+		}
+
+		end := closingQuote.FindStringIndex(inner)
+		if end == nil {
+			return nil
+		}
+		all = append(all, strings.ReplaceAll(inner[:end[0]], "''", "'"))
+		text = strings.TrimPrefix(strings.TrimSpace(inner[end[0]+1:]), ",")
+	}
+
+	return all
+}
+
+var closingQuote = regexp.MustCompile(`'\s*(,\s*('|-?\d|NULL)|$)`) // with what follows
+
 func appendLine(rest []results.ImportedLine, no int, kind results.LineKind, text string) []results.ImportedLine {
-	if text = shown(text); strings.TrimSpace(text) == "" {
+	if text = plain.Shown(text); strings.TrimSpace(text) == "" {
 		return rest
 	}
 	return append(rest, results.ImportedLine{Line: no, Kind: kind, Text: text})

@@ -1,11 +1,14 @@
 package importer
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/results"
 )
 
 // sharedFigures are how many figures two places must have in common, all equal,
@@ -16,7 +19,7 @@ const sharedFigures = 3
 func (e *entry) printedFigures() map[string]string {
 	all := make(map[string]string)
 	for _, s := range e.origin.Stated {
-		if t, ok := labelled(s.Label, false); ok && t.isFigure() && s.As != "" {
+		if t, ok := labels.Of(s.Label, false); ok && t.IsFigure() && s.As != "" {
 			all[s.As] = plain.Cell(s.Text)
 		}
 	}
@@ -62,7 +65,7 @@ func mergeSame(entries []*entry) []*entry {
 
 // within says that everything a tells is told by b as well.
 func within(a, b *entry, figures, others map[string]string) bool {
-	if a.rows != nil || b.rows != nil || a.own != nil || b.own != nil || len(figures) < sharedFigures ||
+	if a.ofProgram() || b.ofProgram() || a.own != nil || b.own != nil || len(figures) < sharedFigures ||
 		len(figures) > len(others) {
 		return false
 	}
@@ -125,4 +128,53 @@ func paramsText(params map[string]string) string {
 		parts = append(parts, name+" "+params[name])
 	}
 	return strings.Join(parts, " ")
+}
+
+// withoutCopies leaves out results of a variant and point that were read before: two
+// files, or two places of one, may hold the same measurement, which must not count
+// as a repeat of itself. What a program wrote at one moment with all values equal is
+// the same.
+func withoutCopies(all []*entry) []*entry {
+	first := make(map[string]*entry)
+	again := func(key string, e *entry) bool {
+		key = fmt.Sprintf("%q %q %s", e.ref.Variant, e.ref.Point, key)
+		before, known := first[key]
+		if !known {
+			first[key] = e
+			return false
+		}
+		before.warn(results.WarnImported, "%s, line %d, has a result of it once more; it counts once", e.origin.File,
+			e.origin.Line)
+		return true
+	}
+
+	return slices.DeleteFunc(all, func(e *entry) bool {
+		switch {
+		case e.own != nil:
+			return again(fmt.Sprint("bench\x00", e.own.Run, "\x00", e.own.Step), e)
+		case e.rows != nil:
+			e.rows = slices.DeleteFunc(e.rows, func(r results.LlamaBenchRow) bool {
+				return r.Rest["test_time"] != "" && again(fmt.Sprintf("llama-bench\x00%#v", rowValues(r)), e)
+			})
+			return len(e.rows) == 0
+		case e.date != "":
+			return again(fmt.Sprintf("%s\x00%q", e.origin.Format, statedTexts(e)), e)
+		}
+		return false
+	})
+}
+
+// rowValues are all values of a row, whatever holds them.
+func rowValues(r results.LlamaBenchRow) []any {
+	return []any{r.Test, r.TokensPerS, r.SamplesS, fmt.Sprint(r.Rest), fmt.Sprint(r.Settings())}
+}
+
+// statedTexts are all labels and values of a result, sorted.
+func statedTexts(e *entry) []string {
+	var texts []string
+	for _, s := range e.origin.Stated {
+		texts = append(texts, s.Label+"="+s.Text)
+	}
+	slices.Sort(texts)
+	return texts
 }

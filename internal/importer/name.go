@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/internal/importer/plain"
 )
 
 // namer gives results their variants, points and repeats.
 type namer struct {
-	o       Options
-	pattern *regexp.Regexp
-	ids     map[string]bool
+	o        Options
+	pattern  *regexp.Regexp
+	ids      map[string]bool
+	variants []string // before they were renamed
 }
 
 func newNamer(o Options) (*namer, error) {
@@ -33,8 +37,8 @@ func newNamer(o Options) (*namer, error) {
 
 // name names all results. Those of one variant and point are repeats; what
 // differs between them otherwise becomes part of the name of the variant, or of
-// the point where it is a setting of the load.
-func (n *namer) name(all []*entry) {
+// the point where it is a setting of the load. Copies are left out.
+func (n *namer) name(all []*entry) []*entry {
 	shareEngines(all)
 	for _, e := range all {
 		for _, s := range n.o.Sets {
@@ -46,6 +50,7 @@ func (n *namer) name(all []*entry) {
 
 	n.makeNamesUnique(all)
 	n.rename(all)
+	all = withoutCopies(all)
 
 	counts := map[[2]string]int{}
 	for _, e := range all {
@@ -54,11 +59,15 @@ func (n *namer) name(all []*entry) {
 		e.ref.Repeat, e.ref.Attempt = counts[key], 1
 		e.ref.ID = n.id(fmt.Sprintf("%s_%s_r%d", slug(e.ref.Variant), slug(e.ref.Point), e.ref.Repeat))
 	}
+	return all
 }
 
 // rename gives variants the names that the user wants.
 func (n *namer) rename(all []*entry) {
 	for _, e := range all {
+		if !slices.Contains(n.variants, e.ref.Variant) {
+			n.variants = append(n.variants, e.ref.Variant)
+		}
 		for _, r := range n.o.Renames {
 			if e.ref.Variant == r.From {
 				e.ref.Variant = r.To
@@ -66,6 +75,18 @@ func (n *namer) rename(all []*entry) {
 			}
 		}
 	}
+}
+
+// checkRenames refuses a new name for a variant that no file has.
+func (n *namer) checkRenames() error {
+	const most = 10 // that are named
+	for _, r := range n.o.Renames {
+		if !slices.Contains(n.variants, r.From) {
+			return fmt.Errorf("import: rename %q: no variant has this name, want one of %s", r.From+"="+r.To,
+				strings.Join(n.variants[:min(most, len(n.variants))], ", "))
+		}
+	}
+	return nil
 }
 
 func (n *namer) variant(e *entry) string {
@@ -93,7 +114,7 @@ func (n *namer) variant(e *entry) string {
 // tidy makes a name of a text.
 func tidy(text string) string {
 	const longest = 80
-	text = strings.Join(strings.Fields(shown(text)), " ")
+	text = strings.Join(strings.Fields(plain.Shown(text)), " ")
 	if runes := []rune(text); len(runes) > longest {
 		text = string(runes[:longest])
 	}

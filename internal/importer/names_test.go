@@ -3,6 +3,7 @@ package importer
 import (
 	"testing"
 
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/metrics/catalog"
 )
 
@@ -17,7 +18,7 @@ func TestToolMetricsAreFigures(t *testing.T) {
 	}
 
 	for key, name := range names {
-		if figureNamed(name) {
+		if labels.FigureNamed(name) {
 			continue
 		}
 		if _, err := catalog.Find("mean_" + name + "_s"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
@@ -20,6 +21,10 @@ func read(s Source, format string) (results.ImportedFile, []*entry, error) {
 	if len(s.Data) > maxBytes {
 		return file, nil, fmt.Errorf("%d bytes are more than %d; cut the log down to its results", len(s.Data),
 			maxBytes)
+	}
+
+	if err := errorOfForm(s.Data); err != nil {
+		return file, nil, err
 	}
 
 	text, encoding := plain.Decode(s.Data)
@@ -70,13 +75,13 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 		}
 		return entries, err
 	case format == formatLlamaSQL || format == "" && insert.Match(lastInsert(trimmed)):
-		lines, _ := linesOf(text)
+		lines, _ := plain.Lines(text)
 		entries, rest := fromSQL(name, lines)
 		file.Format, file.Lines = formatLlamaSQL, rest
 		return entries, nil
 	case format == formatText:
 	case trimmed[0] == '{' || trimmed[0] == '[' || format != "":
-		objects, err := objectsIn(text)
+		objects, err := lenient.ObjectsIn(text)
 		if err == nil {
 			return readObjects(file, name, objects, format)
 		}
@@ -95,7 +100,7 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 		return readScattered(file, name, text)
 	}
 
-	lines, overwritten := linesOf(text)
+	lines, overwritten := plain.Lines(text)
 	entries, kept, omitted := fromText(name, lines)
 	file.Format, file.Lines, file.Omitted = formatText, kept, overwritten+omitted
 	return entries, nil
@@ -103,7 +108,7 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 
 // readObjects reads a file that is JSON as a whole. A format that was asked for
 // must be that of at least one object.
-func readObjects(file *results.ImportedFile, name string, objects []object, format string) ([]*entry, error) {
+func readObjects(file *results.ImportedFile, name string, objects []lenient.Object, format string) ([]*entry, error) {
 	kind, entries, rest := fromObjects(name, objects, format)
 	file.Format, file.Lines = kind, rest
 	if len(entries) == 0 && len(objects) > 0 {
@@ -120,7 +125,7 @@ func readObjects(file *results.ImportedFile, name string, objects []object, form
 	return entries, nil
 }
 
-// readScattered reads results that stand within other text.
+// readScattered reads results that are within other text.
 func readScattered(file *results.ImportedFile, name string, text []byte) ([]*entry, error) {
 	kind, entries, rest, omitted := scattered(name, text)
 	file.Format, file.Lines, file.Omitted = kind, rest, omitted
@@ -151,5 +156,5 @@ func lastInsert(text []byte) []byte {
 // lastLine is the last line of a text that is not blank.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
-	return shown(text[strings.LastIndexByte(text, '\n')+1:])
+	return plain.Shown(text[strings.LastIndexByte(text, '\n')+1:])
 }

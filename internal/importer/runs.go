@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
 
@@ -76,6 +77,9 @@ func (i *Imported) manifest(n Naming, o Options, method string) results.Manifest
 	}
 
 	fmt.Fprintln(hash, o.Format, o.Variant, o.VariantPattern, o.Sets)
+	if len(o.Renames) > 0 {
+		fmt.Fprintln(hash, o.Renames)
+	}
 	const digits, stem = 8, 24
 	name := slug(strings.TrimSuffix(i.Files[0].Name, path.Ext(i.Files[0].Name)))
 	m.Run = strings.Trim(name[:min(len(name), stem)], "-.") + "-" + hex.EncodeToString(hash.Sum(nil))[:digits]
@@ -109,7 +113,7 @@ func (r *Run) add(s Step) {
 
 	for _, note := range s.Notes {
 		if before := m.Notes[ref.Variant]; !strings.Contains(before, note) {
-			m.Notes[ref.Variant] = strings.TrimPrefix(before+"; "+shown(note), "; ")
+			m.Notes[ref.Variant] = strings.TrimPrefix(before+"; "+plain.Shown(note), "; ")
 		}
 	}
 

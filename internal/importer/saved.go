@@ -8,15 +8,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/labels"
+	"github.com/benchrig/bench/internal/importer/lenient"
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/internal/programs"
 	"github.com/benchrig/bench/results"
 )
 
 // fromObjects reads JSON objects. What is not a result is told as a line.
-func fromObjects(name string, objects []object, forced string) (format string, entries []*entry,
+func fromObjects(name string, objects []lenient.Object, forced string) (format string, entries []*entry,
 	rest []results.ImportedLine,
 ) {
-	var tests []object
+	var tests, measured []lenient.Object
 	for _, o := range objects {
 		kind := kindOf(o)
 		if forced == formatVLLM || forced == formatSGLang {
@@ -31,17 +35,19 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 		case formatOwn:
 			e, err := fromOwn(name, o)
 			if err != nil {
-				rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures, Text: err.Error()})
+				rest = append(rest, results.ImportedLine{Line: o.Line, Kind: results.LineNotFigures, Text: err.Error()})
 				continue
 			}
 			entries = append(entries, e)
 		case formatLlamaJSON:
 			tests = append(tests, o)
+		case formatProgram:
+			measured = append(measured, o)
 		case formatPerf, formatGuide, formatOptimizer, formatInferenceX, formatMTP:
 			found, ok := fromTool(name, kind, o)
 			if !ok {
 				rest = append(rest, results.ImportedLine{
-					Line: o.line, Kind: results.LineNotFigures,
+					Line: o.Line, Kind: results.LineNotFigures,
 					Text: errorOfTool(o).Error(),
 				})
 				continue
@@ -49,37 +55,41 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 			entries = append(entries, found...)
 		default:
 			rest = append(rest, results.ImportedLine{
-				Line: o.line, Kind: results.LineNotFigures,
-				Text: "an object with " + shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)])),
+				Line: o.Line, Kind: results.LineNotFigures,
+				Text: "an object with " + plain.Shown(fmt.Sprint(o.Keys[:min(len(o.Keys), 20)])),
 			})
 		}
 	}
 
 	found, broken := fromTests(name, tests)
+	entries, rest = append(entries, found...), append(rest, broken...)
+	found, broken = fromPrograms(name, measured)
 	return format, append(entries, found...), append(rest, broken...)
 }
 
 // kindOf tells by its keys what wrote an object; "": nobody known.
-func kindOf(o object) string {
+func kindOf(o lenient.Object) string {
 	switch {
-	case o.has("format_version", "step", "verdict"):
+	case o.Has("format_version", "step", "verdict"):
 		return formatOwn
-	case o.has("avg_ts", "n_prompt"), o.has("avg_ts", "n_gen"), o.has("bench_raw"), holdsTests(o):
+	case o.Has("avg_ts", "n_prompt"), o.Has("avg_ts", "n_gen"), o.Has("bench_raw"), holdsTests(o):
 		return formatLlamaJSON
-	case o.has("aiperf_version"), o.has("input_config", "request_throughput"), isMetricObject(o, "request_throughput"):
+	case programs.Of(o.Has) != "":
+		return formatProgram
+	case o.Has("aiperf_version"), o.Has("input_config", "request_throughput"), isMetricObject(o, "request_throughput"):
 		return formatPerf
-	case o.has("benchmarks") && (o.has("metadata") || o.has("args")):
+	case o.Has("benchmarks") && (o.Has("metadata") || o.Has("args")):
 		return formatGuide
-	case o.has("config", "results"):
+	case o.Has("config", "results"):
 		return formatOptimizer
-	case o.has("tput_per_gpu"), o.has("output_tput_per_gpu"):
+	case o.Has("tput_per_gpu"), o.Has("output_tput_per_gpu"):
 		return formatInferenceX
-	case o.has("total_predicted", "total_draft"):
+	case o.Has("total_predicted", "total_draft"):
 		return formatMTP
-	case o.has("mean_e2e_latency_ms"), o.has("total_output_tokens_retokenized"):
+	case o.Has("mean_e2e_latency_ms"), o.Has("total_output_tokens_retokenized"):
 		return formatSGLang
-	case o.has("duration", "completed"), o.has("mean_ttft_ms", "output_throughput"),
-		o.has("mean_ttft_ms", "num_prompts"), o.has("mean_ttft_ms", "model_id"):
+	case o.Has("duration", "completed"), o.Has("mean_ttft_ms", "output_throughput"),
+		o.Has("mean_ttft_ms", "num_prompts"), o.Has("mean_ttft_ms", "model_id"):
 		return formatVLLM
 	}
 
@@ -87,21 +97,21 @@ func kindOf(o object) string {
 }
 
 // holdsTests says that tests of llama-bench stand somewhere within an object.
-func holdsTests(o object) bool {
-	return slices.ContainsFunc(o.keys, func(key string) bool { return llamabench.Holds(o.values[key]) })
+func holdsTests(o lenient.Object) bool {
+	return slices.ContainsFunc(o.Keys, func(key string) bool { return llamabench.Holds(o.Values[key]) })
 }
 
 // isMetricObject says that a key holds a metric with its unit.
-func isMetricObject(o object, key string) bool {
+func isMetricObject(o lenient.Object, key string) bool {
 	var metric struct {
 		Unit string   `json:"unit"`
 		Avg  *float64 `json:"avg"`
 	}
-	return o.into(key, &metric) && metric.Unit != "" && metric.Avg != nil
+	return o.Into(key, &metric) && metric.Unit != "" && metric.Avg != nil
 }
 
 // fromTool reads the result of another tool; false: its form is not known.
-func fromTool(name, kind string, o object) ([]*entry, bool) {
+func fromTool(name, kind string, o lenient.Object) ([]*entry, bool) {
 	switch kind {
 	case formatGuide:
 		return fromGuide(name, o)
@@ -117,11 +127,11 @@ func fromTool(name, kind string, o object) ([]*entry, bool) {
 }
 
 // generationOf tells by its keys which client wrote a result.
-func generationOf(o object) results.Generation {
+func generationOf(o lenient.Object) results.Generation {
 	switch {
-	case o.has("best_of"), o.has("request_goodput:"):
+	case o.Has("best_of"), o.Has("request_goodput:"):
 		return results.VLLM06
-	case o.has("max_output_tokens_per_s"), o.has("start_times"), o.has("failed"):
+	case o.Has("max_output_tokens_per_s"), o.Has("start_times"), o.Has("failed"):
 		return results.VLLM
 	}
 	return results.VLLM010
@@ -129,30 +139,38 @@ func generationOf(o object) results.Generation {
 
 // fromSaved reads what --save-result of vLLM's client or --output-file of
 // SGLang's wrote.
-func fromSaved(name, format string, o object) *entry {
-	e := newEntry(name, format, o.line)
+func fromSaved(name, format string, o lenient.Object) *entry {
+	e := newEntry(name, format, o.Line)
 	if format == formatVLLM {
 		e.origin.Reading = generationOf(o)
 	}
 
-	for _, again := range o.twice {
-		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", shown(again))
+	for _, again := range o.Twice {
+		e.warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", plain.Shown(again))
 	}
 
-	for _, key := range o.keys {
-		text := brief(o.values[key])
+	for _, key := range o.Keys {
+		text := lenient.Brief(o.Values[key])
 		label := key
-		if key == "endpoint_type" && o.text("backend") == "" {
+		if key == "endpoint_type" && o.Text("backend") == "" {
 			label = "backend"
 		}
-		t, ok := labelled(label, true)
+		t, ok := labels.Of(label, true)
 		if key == "tokenizer_id" { // of the client; prompts were counted with it
-			t, ok = target{name: "tokenizer"}, true
+			t, ok = labels.Target{Name: "tokenizer"}, true
 		}
-		e.put(t, ok, key, text, o.line)
+		e.put(t, ok, key, text, o.Line)
 	}
 
-	e.endpointType = o.text("endpoint_type")
+	e.endpointType = o.Text("endpoint_type")
+	if way := o.Text("ramp_up_strategy"); way != "" {
+		e.ramp = strings.Join([]string{
+			"ramp", way, lenient.Brief(o.Values["ramp_up_start_rps"]), lenient.Brief(o.Values["ramp_up_end_rps"]),
+		}, "-")
+	}
+	if best := lenient.Brief(o.Values["best_of"]); best != "" && best != "1" && best != "null" {
+		e.bestOf = "best-of-" + best
+	}
 	e.metadata(o)
 	e.detail(o)
 	return e
@@ -161,22 +179,22 @@ func fromSaved(name, format string, o object) *entry {
 // metadata takes what a client wrote of --metadata, and the settings that
 // SGLang's result repeats of the server: single values under names that no
 // client has of its own.
-func (e *entry) metadata(o object) {
-	for _, key := range o.keys {
+func (e *entry) metadata(o lenient.Object) {
+	for _, key := range o.Keys {
 		var value any
-		if !o.into(key, &value) || isClientKey(key) {
+		if !o.Into(key, &value) || isClientKey(key) {
 			continue
 		}
-		if _, understood := labelled(key, true); understood {
+		if _, understood := labels.Of(key, true); understood {
 			continue
 		}
 		switch value.(type) {
 		case string, float64, bool:
-			e.params[key] = brief(o.values[key])
+			e.params[key] = lenient.Brief(o.Values[key])
 		}
 	}
 
-	if o.text("simulated") == "true" || string(o.values["simulated"]) == "true" {
+	if o.Text("simulated") == "true" || string(o.Values["simulated"]) == "true" {
 		e.simulated = true
 	}
 }
@@ -203,10 +221,10 @@ func isClientKey(key string) bool {
 var percentileKey = regexp.MustCompile(`^p\d+(\.\d+)?_`)
 
 // fromOwn reads a result.json of bench.
-func fromOwn(name string, o object) (*entry, error) {
-	e := newEntry(name, formatOwn, o.line)
+func fromOwn(name string, o lenient.Object) (*entry, error) {
+	e := newEntry(name, formatOwn, o.Line)
 	var r results.Result
-	whole, err := json.Marshal(o.values)
+	whole, err := json.Marshal(o.Values)
 	if err == nil {
 		err = json.Unmarshal(whole, &r)
 	}
@@ -224,8 +242,8 @@ func fromOwn(name string, o object) (*entry, error) {
 	e.own, e.simulated = &r, r.Simulated
 	e.variant, e.point, e.repeat = r.Step.Variant, r.Step.Point, r.Step.Repeat
 	e.origin.StatedSettings = settingNames()
-	e.state("run_id", r.Run, o.line, "")
-	e.state("scenario", r.Scenario, o.line, "")
+	e.state("run_id", r.Run, o.Line, "")
+	e.state("scenario", r.Scenario, o.Line, "")
 	return e, nil
 }
 

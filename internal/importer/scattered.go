@@ -3,10 +3,13 @@ package importer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/lenient"
+	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
 )
@@ -16,7 +19,7 @@ import (
 // around it are read as text, in which an object that does not end is told.
 func scattered(name string, text []byte) (format string, entries []*entry, rest []results.ImportedLine, omitted int) {
 	text = llamabench.WithoutNaN(text)
-	var objects []object
+	var objects []lenient.Object
 	around := bytes.Clone(text) // with the results blanked out
 	for at := 0; at < len(text) && len(objects) <= maxEntries; {
 		next := bytes.IndexAny(text[at:], "{[")
@@ -36,15 +39,15 @@ func scattered(name string, text []byte) (format string, entries []*entry, rest 
 	}
 
 	format, entries, rest = fromObjects(name, objects, "")
-	lines, overwritten := linesOf(around)
-	lines = slices.DeleteFunc(lines, func(l textLine) bool { return strings.Trim(l.text, " \t[],{}") == "" })
+	lines, overwritten := plain.Lines(around)
+	lines = slices.DeleteFunc(lines, func(l plain.Line) bool { return strings.Trim(l.Text, " \t[],{}") == "" })
 	others, kept, omitted := fromText(name, lines)
 	return format, append(entries, others...), append(rest, kept...), overwritten + omitted
 }
 
 // objectsAt decodes the results that begin at an index, and how long they are;
 // nil: none begin there.
-func objectsAt(text []byte, at int) ([]object, int) {
+func objectsAt(text []byte, at int) ([]lenient.Object, int) {
 	decoder := json.NewDecoder(bytes.NewReader(text[at:]))
 	var raw json.RawMessage
 	if decoder.Decode(&raw) != nil {
@@ -52,7 +55,7 @@ func objectsAt(text []byte, at int) ([]object, int) {
 	}
 
 	line := 1 + bytes.Count(text[:at], []byte("\n"))
-	found, err := appendObjects(nil, raw, line)
+	found, err := lenient.AppendObjects(nil, raw, line)
 	if err != nil {
 		return nil, 0
 	}
@@ -75,7 +78,7 @@ func blank(text []byte) {
 	}
 }
 
-// hasScattered says whether a text that is not JSON as a whole may hold results
+// hasScattered reports whether a text that is not JSON as a whole may hold results
 // in it which are not lines by themselves.
 func hasScattered(text []byte) bool {
 	for line := range bytes.Lines(text) {
@@ -92,24 +95,60 @@ func isObjectLine(line []byte) bool {
 	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
-// errorOfTool names the tool of a file that is not read.
-func errorOfTool(o object) error {
-	tool := ""
+// errorOfTool names the tool of a file that is not read, and which of its files
+// is.
+func errorOfTool(o lenient.Object) error {
+	tool, other := "", ""
 	switch {
-	case o.has("benchmarks", "metadata"), o.has("guidellm_version"):
+	case o.Has("benchmarks", "metadata"), o.Has("guidellm_version"):
 		tool = "GuideLLM"
-	case o.has("aiperf_version"), o.has("input_config", "request_throughput"):
+	case o.Has("aiperf_version"), o.Has("input_config", "request_throughput"):
 		tool = "AIPerf or genai-perf"
-	case o.has("results", "config"):
+	case o.Has("metadata", "metrics", "error"), bytes.Contains(o.Values["data"], []byte(`"session_id"`)):
+		tool, other = "AIPerf", "profile_export_aiperf.json"
+	case o.Has("experiments", "service_kind"):
+		tool, other = "genai-perf", "profile_export_genai_perf.json"
+	case o.Has("results", "config"):
 		tool = "llm-optimizer"
-	case o.has("loadgen_version"):
+	case o.Has("num_concurrent_requests", "mean_input_tokens"):
+		tool = "LLMPerf"
+	case o.Has("loadgen_version"):
 		tool = "MLPerf loadgen"
-	case o.has("metrics", "root_group"):
+	case o.Has("metrics", "root_group"):
 		tool = "k6"
+	case o.Has("load_summary", "successes"):
+		tool = "inference-perf"
 	default:
 		return nil
 	}
 
+	if other != "" {
+		return fmt.Errorf("a file of %s without results; import %s, which is written beside it", tool, other)
+	}
 	return fmt.Errorf("a file of %s, in a form that is not read; its keys are %s", tool,
-		shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)])))
+		plain.Shown(fmt.Sprint(o.Keys[:min(len(o.Keys), 20)])))
+}
+
+// errorOfForm tells what a file is that holds no result as it stands, by how it
+// begins; nil: it may hold one.
+func errorOfForm(data []byte) error {
+	has := func(beginning string) bool { return bytes.HasPrefix(data, []byte(beginning)) }
+	switch {
+	case has("version https://git-lfs"):
+		return errors.New("a Git LFS pointer, not the file itself; fetch the file with git lfs pull")
+	case has("\x1f\x8b"):
+		return errors.New("a file compressed with gzip; unpack it with gunzip")
+	case has("\x28\xb5\x2f\xfd"):
+		return errors.New("a file compressed with zstd; unpack it with unzstd")
+	case has("PK\x03\x04"):
+		return errors.New("a zip archive; unpack it, or give it to bench report or bench compare if it is a bundle")
+	case has("Run Info,Run Info,"):
+		return errors.New("a CSV file of GuideLLM, which is not read; import its JSON report")
+	}
+
+	beginning := data[:min(len(data), 1<<10)]
+	if !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(beginning, []byte("\n  guidellm_version:")) {
+		return errors.New("a YAML file of GuideLLM, which is not read; import its JSON report")
+	}
+	return nil
 }

@@ -92,7 +92,7 @@ Total Token throughput (tok/s):          80.00
 }
 
 // Our own table has the rates of all replicas: what one of them did is found
-// again by the factor that stands beside them.
+// again by the factor that is beside them.
 func TestExtrapolatedRowOfOurTable(t *testing.T) {
 	csv := "scenario,run_id,variant,point,verdict,extrapolated_factor,extrapolated_share,duration_s,completed," +
 		"output_throughput,max_concurrency\n" +

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/commands"
+	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
@@ -27,16 +28,16 @@ func cellsOf(line string) []string {
 // table reads a Markdown table from its head on.
 func (s *scanner) table() {
 	start := s.at
-	for s.at+1 < len(s.lines) && strings.HasPrefix(strings.TrimSpace(s.lines[s.at+1].text), "|") {
+	for s.at+1 < len(s.lines) && strings.HasPrefix(strings.TrimSpace(s.lines[s.at+1].Text), "|") {
 		s.at++
 	}
 
 	rows := s.lines[start : s.at+1]
-	heads := cellsOf(rows[0].text)
+	heads := cellsOf(rows[0].Text)
 	switch {
 	case slices.Contains(heads, "test") && slices.Contains(heads, "t/s"):
 		s.llamaTable(rows)
-	case len(rows) < 3 || !tableRule.MatchString(strings.TrimSpace(rows[1].text)):
+	case len(rows) < 3 || !tableRule.MatchString(strings.TrimSpace(rows[1].Text)):
 		s.notTable(rows)
 	case figuresIn(heads, false) >= 2:
 		s.rowTable(heads, rows)
@@ -47,37 +48,37 @@ func (s *scanner) table() {
 	}
 }
 
-func (s *scanner) notTable(rows []textLine) {
+func (s *scanner) notTable(rows []plain.Line) {
 	for i, r := range rows {
 		kind := results.LineNotFigures
-		if i == 0 || tableRule.MatchString(strings.TrimSpace(r.text)) || !strings.ContainsAny(r.text, "0123456789") {
+		if i == 0 || tableRule.MatchString(strings.TrimSpace(r.Text)) || !strings.ContainsAny(r.Text, "0123456789") {
 			kind = results.LineNote
 		}
 		s.keep(r, kind)
 	}
 }
 
-func firstCells(rows []textLine) []string {
+func firstCells(rows []plain.Line) []string {
 	var first []string
 	for _, r := range rows {
-		first = append(first, cellsOf(r.text)[0])
+		first = append(first, cellsOf(r.Text)[0])
 	}
 	return first
 }
 
 // rowTable has a result in each row.
-func (s *scanner) rowTable(heads []string, rows []textLine) {
+func (s *scanner) rowTable(heads []string, rows []plain.Line) {
 	s.keep(rows[0], results.LineHeading)
 	for _, r := range rows[2:] {
-		cells := cellsOf(r.text)
+		cells := cellsOf(r.Text)
 		if len(cells) != len(heads) {
 			s.keep(r, results.LineNotFigures)
 			continue
 		}
-		e := s.newEntry("markdown-table", r.no)
-		e.table = rows[0].no
+		e := s.newEntry("markdown-table", r.No)
+		e.table = rows[0].No
 		for i, head := range heads {
-			s.cell(e, head, cells[i], r.no)
+			s.cell(e, head, cells[i], r.No)
 		}
 		s.tableEntry(e, r)
 	}
@@ -87,18 +88,18 @@ func (s *scanner) rowTable(heads []string, rows []textLine) {
 
 // columnTable has a figure in each row, and a result in each column. Where that
 // leaves anything out, its lines are kept whole.
-func (s *scanner) columnTable(heads []string, rows []textLine) {
+func (s *scanner) columnTable(heads []string, rows []plain.Line) {
 	s.keep(rows[0], results.LineHeading)
-	left := slices.ContainsFunc(rows[2:], func(r textLine) bool { return len(cellsOf(r.text)) != len(heads) })
+	left := slices.ContainsFunc(rows[2:], func(r plain.Line) bool { return len(cellsOf(r.Text)) != len(heads) })
 	for col := 1; col < len(heads); col++ {
-		e := s.newEntry("markdown-table", rows[0].no)
-		e.table, e.variant = rows[0].no, plain.Cell(heads[col])
+		e := s.newEntry("markdown-table", rows[0].No)
+		e.table, e.variant = rows[0].No, plain.Cell(heads[col])
 		for _, r := range rows[2:] {
-			cells := cellsOf(r.text)
+			cells := cellsOf(r.Text)
 			if col >= len(cells) {
 				continue
 			}
-			s.cell(e, cells[0], cells[col], r.no)
+			s.cell(e, cells[0], cells[col], r.No)
 			left = left || plain.Cell(cells[col]) == "" && strings.ContainsAny(cells[0], "0123456789")
 		}
 		if !e.hasFigures() {
@@ -129,7 +130,7 @@ func (s *scanner) plainRow(row string) string {
 
 var inRow = regexp.MustCompile(`\b\d+(?:\.\d{3})*,\d+\b`)
 
-func (s *scanner) tableEntry(e *entry, at textLine) {
+func (s *scanner) tableEntry(e *entry, at plain.Line) {
 	if !e.hasFigures() {
 		s.keep(at, results.LineNotFigures)
 		return
@@ -146,7 +147,7 @@ func (s *scanner) cell(e *entry, head, text string, line int) {
 
 	switch lower := strings.ToLower(plain.Cell(head)); lower {
 	case "concurrency", "max concurrency":
-		e.put(target{name: "max_concurrency", scale: 1}, true, head, text, line)
+		e.put(labels.Target{Name: "max_concurrency", Scale: 1}, true, head, text, line)
 	case "model", "model/quant", "backend", "engine", "variant", "config", "configuration", "name":
 		e.variant = strings.TrimSpace(e.variant + " " + plain.Cell(text))
 		switch lower {
@@ -165,14 +166,14 @@ func (s *scanner) cell(e *entry, head, text string, line int) {
 
 var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
 
-// llamaTable reads llama-bench's own table, and the build that stands below.
-func (s *scanner) llamaTable(rows []textLine) {
-	e := s.newEntry("llama-bench-table", rows[0].no)
+// llamaTable reads llama-bench's own table, and the build that is below.
+func (s *scanner) llamaTable(rows []plain.Line) {
+	e := s.newEntry("llama-bench-table", rows[0].No)
 	e.origin.StatedSettings = settingNames()
 	s.keep(rows[0], results.LineHeading)
 	build := ""
 	for next := s.at + 1; next < len(s.lines) && next <= s.at+2; next++ {
-		if text := strings.TrimSpace(s.lines[next].text); strings.HasPrefix(text, "build: ") {
+		if text := strings.TrimSpace(s.lines[next].Text); strings.HasPrefix(text, "build: ") {
 			build = text
 			s.keep(s.lines[next], results.LineNote)
 			s.at = next
@@ -180,23 +181,23 @@ func (s *scanner) llamaTable(rows []textLine) {
 		}
 	}
 
-	heads := cellsOf(rows[0].text)
+	heads := cellsOf(rows[0].Text)
 	for _, r := range rows[1:] {
-		cells := cellsOf(r.text)
-		if tableRule.MatchString(strings.TrimSpace(r.text)) || slices.Equal(cells, heads) {
+		cells := cellsOf(r.Text)
+		if tableRule.MatchString(strings.TrimSpace(r.Text)) || slices.Equal(cells, heads) {
 			continue
 		}
-		parsed, err := llamabench.Parse([]byte(rows[0].text + "\n" + s.plainRow(r.text) + "\n" + build + "\n"))
+		parsed, err := llamabench.Parse([]byte(rows[0].Text + "\n" + s.plainRow(r.Text) + "\n" + build + "\n"))
 		if err != nil {
 			s.keep(r, results.LineNotFigures)
 			continue
 		}
 		e.rows = append(e.rows, parsed.Rows...)
 		for _, note := range parsed.Notes {
-			e.warn(results.WarnImportedUnusable, "line %d: %s", r.no, note)
+			e.warn(results.WarnImportedUnusable, "line %d: %s", r.No, note)
 		}
 		for i, head := range heads {
-			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.no, "llama_bench")
+			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.No, "llama_bench")
 		}
 	}
 
@@ -208,4 +209,31 @@ func (s *scanner) llamaTable(rows []textLine) {
 	e.variant = e.model
 	s.found(e)
 	s.before, s.last = nearby{}, nil
+}
+
+// valuesOf are the values of a text: of its blocks and tables.
+func valuesOf(lines []plain.Line) []plain.Value {
+	var values []plain.Value
+	var heads []string
+	for _, l := range lines {
+		text := plainText(withoutQuote(l.Text))
+		if strings.HasPrefix(text, "|") {
+			cells := cellsOf(text)
+			if heads == nil {
+				heads = cells
+			}
+			for i, cell := range cells {
+				// a table has a figure in each column, or in each row
+				count := i < len(heads) && labels.IsCount(heads[i]) || labels.IsCount(cells[0])
+				values = append(values, plain.Value{Text: cell, Count: count})
+			}
+			continue
+		}
+
+		heads = nil
+		if m := blockLine.FindStringSubmatch(text); m != nil {
+			values = append(values, plain.Value{Text: m[2], Count: labels.IsCount(m[1])})
+		}
+	}
+	return values
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/benchrig/bench/internal/importer/commands"
 	"github.com/benchrig/bench/internal/importer/drafts"
+	"github.com/benchrig/bench/internal/importer/labels"
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
@@ -14,7 +16,7 @@ import (
 // scanner reads results out of a text: blocks, tables, commands beside them.
 type scanner struct {
 	name    string
-	lines   []textLine
+	lines   []plain.Line
 	at      int
 	entries []*entry
 	kept    []results.ImportedLine
@@ -32,13 +34,13 @@ type scanner struct {
 	simulated bool // a line said that what follows comes from bench's simulator
 }
 
-// nearby is what stands before a result and belongs to it.
+// nearby is what precedes a result and belongs to it.
 type nearby struct {
 	server   *commands.Command
 	client   *commands.Command
 	args     [][2]string // of the client
 	argsLine int
-	settings []textLine // "Maximum request concurrency: 16"
+	settings []plain.Line // "Maximum request concurrency: 16"
 	params   map[string]string
 	drafting *results.Drafting
 	stages   string // line of a log about the time that the stages of drafting take
@@ -56,11 +58,12 @@ var (
 )
 
 // fromText reads a log, a README, the output of a terminal.
-func fromText(name string, lines []textLine) (entries []*entry, kept []results.ImportedLine, omitted int) {
+func fromText(name string, lines []plain.Line) (entries []*entry, kept []results.ImportedLine, omitted int) {
 	s := &scanner{name: name, lines: lines, counts: map[results.LineKind]int{}}
 	for i, l := range lines {
-		lines[i].text = withoutQuote(l.text)
+		lines[i].Text = withoutQuote(l.Text)
 	}
+	withoutPrefixes(lines)
 	s.commas = plain.CommasIn(valuesOf(lines))
 	for s.at = 0; s.at < len(s.lines) && len(s.entries) <= maxEntries; s.at++ {
 		s.line(s.lines[s.at])
@@ -92,15 +95,15 @@ func plainText(text string) string {
 	return strings.TrimSpace(listMark.ReplaceAllString(text, ""))
 }
 
-func (s *scanner) keep(l textLine, kind results.LineKind) {
+func (s *scanner) keep(l plain.Line, kind results.LineKind) {
 	if s.counts[kind] >= maxLines {
-		if strings.TrimSpace(l.text) != "" {
+		if strings.TrimSpace(l.Text) != "" {
 			s.omitted++
 		}
 		return
 	}
 	before := len(s.kept)
-	s.kept = appendLine(s.kept, l.no, kind, l.text)
+	s.kept = appendLine(s.kept, l.No, kind, l.Text)
 	s.counts[kind] += len(s.kept) - before
 }
 
@@ -125,14 +128,8 @@ func looksFigures(text string) bool {
 	return false
 }
 
-// isProgress tells a progress bar.
-func isProgress(text string) bool {
-	return (strings.Contains(text, "%|") || strings.Contains(text, "it/s") || strings.Contains(text, "s/it")) &&
-		progress.MatchString(text)
-}
-
-func (s *scanner) line(l textLine) {
-	text, raw := plainText(l.text), strings.TrimSpace(l.text)
+func (s *scanner) line(l plain.Line) {
+	text, raw := plainText(l.Text), strings.TrimSpace(l.Text)
 	switch {
 	case raw == "":
 	case strings.HasPrefix(raw, "```"):
@@ -151,7 +148,7 @@ func (s *scanner) line(l textLine) {
 	case strings.HasPrefix(raw, "|"):
 		s.table()
 	case strings.Contains(raw, "Namespace("):
-		s.before.args, s.before.argsLine = commands.Namespace(raw), l.no
+		s.before.args, s.before.argsLine = commands.Namespace(raw), l.No
 		s.keep(l, results.LineCommand)
 	case s.command(l, text):
 	case raw[0] == '{' && s.json(l, raw):
@@ -161,7 +158,7 @@ func (s *scanner) line(l textLine) {
 }
 
 // heading begins another section; within a fence, one mark is a comment.
-func (s *scanner) heading(l textLine, m []string) {
+func (s *scanner) heading(l plain.Line, m []string) {
 	s.keep(l, results.LineHeading)
 	text := strings.Trim(m[2], " :*")
 	section := !s.fenced && !isComment(m[1], text)
@@ -169,7 +166,7 @@ func (s *scanner) heading(l textLine, m []string) {
 		s.title, s.before = "", nearby{}
 	}
 	if found := concurrency.FindStringSubmatchIndex(text); found != nil {
-		s.setting(textLine{l.no, "max_concurrency: " + text[found[2]:found[3]]})
+		s.setting(plain.Line{No: l.No, Text: "max_concurrency: " + text[found[2]:found[3]]})
 		text = strings.Trim(text[:found[0]], " -(")
 	}
 	if section {
@@ -178,8 +175,8 @@ func (s *scanner) heading(l textLine, m []string) {
 	}
 	if found := flagComment.FindStringSubmatch(text); found != nil {
 		name := strings.ReplaceAll(found[1], "-", "_")
-		if _, isSetting := labelled(name, true); isSetting {
-			s.setting(textLine{l.no, name + ": " + found[2]})
+		if _, isSetting := labels.Of(name, true); isSetting {
+			s.setting(plain.Line{No: l.No, Text: name + ": " + found[2]})
 		} else {
 			if s.before.params == nil {
 				s.before.params = map[string]string{}
@@ -203,14 +200,14 @@ func isComment(marks, text string) bool {
 	return marks == "#" && (concurrency.FindString(text) == text && text != "" || flagComment.MatchString(text))
 }
 
-func (s *scanner) setting(l textLine) { s.before.settings = append(s.before.settings, l) }
+func (s *scanner) setting(l plain.Line) { s.before.settings = append(s.before.settings, l) }
 
 // command takes a command line with its continuations; false: it is not one.
-func (s *scanner) command(l textLine, text string) bool {
+func (s *scanner) command(l plain.Line, text string) bool {
 	whole, end := text, s.at
 	for strings.HasSuffix(strings.TrimSpace(whole), `\`) && end+1 < len(s.lines) && end-s.at < 200 {
 		end++
-		whole = strings.TrimSuffix(strings.TrimSpace(whole), `\`) + " " + strings.TrimSpace(s.lines[end].text)
+		whole = strings.TrimSuffix(strings.TrimSpace(whole), `\`) + " " + strings.TrimSpace(s.lines[end].Text)
 	}
 
 	c, ok := commands.In(whole)
@@ -224,9 +221,9 @@ func (s *scanner) command(l textLine, text string) bool {
 
 	s.at = end
 	if c.Client {
-		s.before.client, s.before.args, s.before.argsLine = &c, c.Flags(), l.no
+		s.before.client, s.before.args, s.before.argsLine = &c, c.Flags(), l.No
 		if !c.Bench {
-			s.carried = nearby{args: s.before.args, argsLine: l.no}
+			s.carried = nearby{args: s.before.args, argsLine: l.No}
 		}
 	} else {
 		s.before.server = &c
@@ -236,14 +233,25 @@ func (s *scanner) command(l textLine, text string) bool {
 	return true
 }
 
-// json takes a line that is a result by itself; false: it is not one.
-func (s *scanner) json(l textLine, raw string) bool {
-	objects, err := objectsIn([]byte(raw))
-	if err != nil || len(objects) != 1 || kindOf(objects[0]) == "" {
+// json takes a line that is a result by itself; false: it is not one. The tests
+// of llama-bench that follow each other, a line each, are one result.
+func (s *scanner) json(l plain.Line, raw string) bool {
+	all, kind := objectOnLine(l.No, raw)
+	if kind == "" {
 		return false
 	}
-	objects[0].line = l.no
-	_, found, rest := fromObjects(s.name, objects, "")
+
+	for (kind == formatLlamaJSON || kind == formatProgram) && s.at+1 < len(s.lines) {
+		next := s.lines[s.at+1]
+		more, another := objectOnLine(next.No, strings.TrimSpace(next.Text))
+		if another != kind {
+			break
+		}
+		all = append(all, more...)
+		s.at++
+	}
+
+	_, found, rest := fromObjects(s.name, all, "")
 	for _, e := range found {
 		s.found(e)
 	}
@@ -251,14 +259,27 @@ func (s *scanner) json(l textLine, raw string) bool {
 	return true
 }
 
+// objectOnLine is the object that a line is, and what wrote it; "": nobody known.
+func objectOnLine(no int, raw string) (all []lenient.Object, kind string) {
+	if !strings.HasPrefix(raw, "{") {
+		return nil, ""
+	}
+	all, err := lenient.ObjectsIn([]byte(raw))
+	if err != nil || len(all) != 1 {
+		return nil, ""
+	}
+	all[0].Line = no
+	return all, kindOf(all[0])
+}
+
 // note keeps a line of text: for the result above or below it, if there is one
 // under the same heading.
-func (s *scanner) note(l textLine, text string) {
+func (s *scanner) note(l plain.Line, text string) {
 	if strings.HasPrefix(text, results.SimulatedMark) {
 		s.marked()
 	}
 	if label, value, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, "/|0123456789") {
-		if t, understood := labelled(label, false); understood && !t.isFigure() && t.scale > 0 &&
+		if t, understood := labels.Of(label, false); understood && !t.IsFigure() && t.Scale > 0 &&
 			strings.TrimSpace(value) != "" {
 			s.setting(l)
 			s.keep(l, results.LineNote)
@@ -274,13 +295,13 @@ func (s *scanner) note(l textLine, text string) {
 	}
 
 	kind := results.LineNote
-	if looksFigures(text) && !isProgress(text) && s.before.drafting == nil {
+	if looksFigures(text) && !plain.IsProgress(text) && s.before.drafting == nil {
 		kind = results.LineNotFigures
 	}
 
 	s.keep(l, kind)
 	const most = 8
-	if s.section == "" && s.title == "" || isProgress(text) || len(text) > 300 || isChatter(text) {
+	if s.section == "" && s.title == "" || plain.IsProgress(text) || len(text) > 300 || isChatter(text) {
 		return // of a log, not beside anything
 	}
 	if s.last != nil {
@@ -299,7 +320,7 @@ func (s *scanner) note(l textLine, text string) {
 // block it is said of that block, elsewhere of all that follows.
 func (s *scanner) marked() {
 	for _, l := range s.lines[s.at+1:] {
-		if next := strings.TrimSpace(l.text); next != "" {
+		if next := strings.TrimSpace(l.Text); next != "" {
 			s.simulated = s.simulated || !isBlockHead(next)
 			s.before.simulated = s.before.simulated || isBlockHead(next)
 			return
@@ -321,13 +342,13 @@ func isChatter(text string) bool {
 	return strings.Trim(text, "=-| ") == ""
 }
 
-// found takes a result with what stands before it.
+// found takes a result with what precedes it.
 func (s *scanner) found(e *entry) {
 	b := s.before
 	maps.Copy(e.params, b.params)
 	for _, l := range b.settings {
-		label, value, _ := strings.Cut(plainText(l.text), ":")
-		e.take(label, value, l.no, false)
+		label, value, _ := strings.Cut(plainText(l.Text), ":")
+		e.take(label, value, l.No, false)
 	}
 
 	if b.args != nil {
@@ -335,7 +356,7 @@ func (s *scanner) found(e *entry) {
 		if b.client == nil || !b.client.Bench {
 			s.carried = b
 		}
-	} else if s.carried.args != nil && e.table == 0 && e.rows == nil && e.own == nil {
+	} else if s.carried.args != nil && e.table == 0 && !e.ofProgram() && e.own == nil {
 		e.settle(e.fitting(s.carried.args), s.carried.argsLine)
 	}
 

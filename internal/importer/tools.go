@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/labels"
+	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/results"
 )
@@ -42,28 +45,46 @@ func perfMetrics() map[string]toolMetric {
 
 // fromPerf reads the JSON export of AIPerf or genai-perf: an object a metric,
 // with its unit and statistics.
-func fromPerf(name string, o object) *entry {
-	e := newEntry(name, formatPerf, o.line)
-	for _, key := range o.keys {
+func fromPerf(name string, o lenient.Object) *entry {
+	e := newEntry(name, formatPerf, o.Line)
+	for _, key := range o.Keys {
 		var metric map[string]any
 		m, known := perfMetrics()[key]
-		if !o.into(key, &metric) || metric["unit"] == nil {
+		if !o.Into(key, &metric) || metric["unit"] == nil {
 			continue
 		}
 		if !known {
-			e.state(key, brief(o.values[key]), o.line, "")
+			e.state(key, lenient.Brief(o.Values[key]), o.Line, "")
 			continue
 		}
 		unit, _ := metric["unit"].(string)
 		for _, stat := range slices.Sorted(maps.Keys(metric)) {
 			if v, isNumber := metric[stat].(float64); isNumber {
-				e.stat(key+"."+stat, m, stat, unit, v, o.line)
+				e.stat(key+"."+stat, m, stat, unit, v, o.Line)
 			}
 		}
 	}
 
 	e.perfConfig(o)
+	e.perfErrors(o)
 	return e
+}
+
+// perfErrors takes what failed requests ended with.
+func (e *entry) perfErrors(o lenient.Object) {
+	var errors []struct {
+		Details struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		} `json:"error_details"`
+	}
+	o.Into("error_summary", &errors)
+	for _, found := range errors {
+		text := strings.Trim(found.Details.Type+": "+found.Details.Message, ": ")
+		if text != "" {
+			e.figures.FailureSamples = append(e.figures.FailureSamples, plain.Shown(text))
+		}
+	}
 }
 
 // stat sets one statistic of a metric. Plain figures have their value as the
@@ -75,56 +96,57 @@ func (e *entry) stat(label string, m toolMetric, stat, unit string, v float64, l
 		e.state(label, text, line, "")
 		return
 	}
-	if !e.set(t, v*t.scale) {
+	if !e.set(t, v*t.Scale) {
 		e.state(label, text, line, "")
 		e.warn(results.WarnImportedDiffers, "%s is %s, and had another value before", label, text)
 		return
 	}
-	e.state(label, text, line, t.as())
+	e.state(label, text, line, t.As())
 	e.found++
 }
 
 // statTarget is what a statistic of a metric stands for; false: nothing of ours,
 // or in a unit that is not known.
-func statTarget(m toolMetric, stat, unit string) (target, bool) {
+func statTarget(m toolMetric, stat, unit string) (labels.Target, bool) {
 	scale := m.scale
-	if figureNamed(m.name) {
+	if labels.FigureNamed(m.name) {
 		if m.name == "duration_s" {
-			scale = secondsOf(unit)
+			scale = labels.SecondsOf(unit)
 		}
-		return target{name: m.name, scale: scale}, scale > 0 && (stat == "avg" || stat == "mean" || stat == "value")
+		return labels.Target{Name: m.name, Scale: scale},
+			scale > 0 && (stat == "avg" || stat == "mean" || stat == "value")
 	}
 
-	t := target{name: m.name, stat: stat, scale: scale * secondsOf(unit)}
+	t := labels.Target{Name: m.name, Stat: stat, Scale: scale * labels.SecondsOf(unit)}
 	switch stat {
 	case "count":
-		t.stat, t.scale = "n", 1
+		t.Stat, t.Scale = "n", 1
 		return t, true
 	case "avg":
-		t.stat = "mean"
+		t.Stat = "mean"
 	case "p50":
-		t.stat = "median"
+		t.Stat = "median"
 	case "mean", "median", "std", "min", "max":
 	default:
 		p, err := strconv.ParseFloat(strings.TrimPrefix(stat, "p"), 64)
 		if err != nil || !strings.HasPrefix(stat, "p") || p <= 0 || p >= 100 {
-			return target{}, false
+			return labels.Target{}, false
 		}
-		t.stat, t.p = "p", p
+		t.Stat, t.P = "p", p
 	}
 
-	return t, t.scale > 0
+	return t, t.Scale > 0
 }
 
 // perfConfig takes the load and the model out of the configuration, wherever
 // the versions of the tool keep them.
-func (e *entry) perfConfig(o object) {
+func (e *entry) perfConfig(o lenient.Object) {
 	var config any
-	if !o.into("input_config", &config) {
+	if !o.Into("input_config", &config) {
 		return
 	}
 
-	walk(config, func(key string, value any) {
+	walk("", config, func(key string, value any) {
 		switch v := value.(type) {
 		case float64:
 			name := map[string]string{
@@ -132,34 +154,38 @@ func (e *entry) perfConfig(o object) {
 				"num_prompts": "num_prompts",
 			}[key]
 			if name != "" && !e.isStated(name) {
-				e.put(target{name: name, scale: 1}, true, "input_config."+key, strconv.FormatFloat(v, 'g', -1, 64),
-					o.line)
+				e.put(labels.Target{Name: name, Scale: 1}, true, "input_config."+key, strconv.FormatFloat(v, 'g', -1,
+					64),
+					o.Line)
 			}
 		case string:
-			if key == "name" && e.model == "" && strings.ContainsAny(v, "/-") || key == "model" || key == "model_name" {
+			named := key == "model" || key == "model_name" || key == "model_names"
+			if named || key == "name" && e.model == "" && strings.ContainsAny(v, "/-") {
 				e.model = v
-				e.state("input_config."+key, v, o.line, "model")
+				e.state("input_config."+key, v, o.Line, "model")
 			}
 		}
 	})
 }
 
-// walk visits every value that is neither a list nor an object, in the order of names.
-func walk(value any, visit func(key string, value any)) {
+// walk visits every value that is neither a list nor an object, in the order of
+// names. The values of a list have its name.
+func walk(key string, value any, visit func(key string, value any)) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			visit(key, v[key])
-			walk(v[key], visit)
+			walk(key, v[key], visit)
 		}
 	case []any:
 		for _, item := range v {
-			walk(item, visit)
+			walk(key, item, visit)
 		}
+	default:
+		visit(key, value)
 	}
 }
 
-// isPerfCSV says whether a text is the CSV export of AIPerf or genai-perf.
+// isPerfCSV reports whether a text is the CSV export of AIPerf or genai-perf.
 func isPerfCSV(text []byte) bool {
 	head, _, _ := strings.Cut(string(text[:min(len(text), 4096)]), "\n")
 	return strings.HasPrefix(strings.ToLower(head), "metric,avg,min,max")
@@ -202,7 +228,7 @@ func fromPerfCSV(name string, text []byte) (*entry, []results.ImportedLine) {
 
 // perfTitle splits "Time to First Token (ms)".
 func perfTitle(text string) (name, unit string) {
-	if m := unitInBrackets.FindStringSubmatchIndex(text); m != nil {
+	if m := labels.UnitInBrackets.FindStringSubmatchIndex(text); m != nil {
 		text, unit = text[:m[0]], strings.TrimSpace(text[m[2]:m[3]])
 	}
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " ", "_"), unit
@@ -229,23 +255,28 @@ func guideMetrics() map[string]struct {
 	}
 }
 
-// guideBenchmark is one benchmark of a report of GuideLLM.
+// guideBenchmark is one benchmark of a report of GuideLLM. Versions keep the
+// counts of its requests in different places.
 type guideBenchmark struct {
 	Config struct {
-		Strategy guideStrategy `json:"strategy"`
+		Strategy guideStrategy   `json:"strategy"`
+		Profile  json.RawMessage `json:"profile"`
+		Backend  struct {
+			Model string `json:"model"`
+		} `json:"backend"`
 	} `json:"config"`
 	Args struct {
 		Strategy guideStrategy `json:"strategy"`
 	} `json:"args"`
-	Duration *float64 `json:"duration"`
-	Metrics  map[string]map[string]struct {
-		Mean, Median, Min, Max *float64
-		StdDev                 *float64 `json:"std_dev"`
-		Count                  *float64
-		Total                  *float64 `json:"total_sum"`
-		Percentiles            map[string]*float64
-	} `json:"metrics"`
-	Requests map[string]json.RawMessage `json:"request_totals"`
+	Duration  *float64                   `json:"duration"`
+	Metrics   map[string]json.RawMessage `json:"metrics"`
+	Requests  guideCounts                `json:"request_totals"`
+	Scheduler struct {
+		Requests guideCounts `json:"requests_made"`
+	} `json:"scheduler_metrics"`
+	Stats struct {
+		Requests guideCounts `json:"requests_made"`
+	} `json:"run_stats"`
 }
 
 type guideStrategy struct {
@@ -255,34 +286,40 @@ type guideStrategy struct {
 	Max     *float64 `json:"max_concurrency"`
 }
 
+// guideCounts are requests by how they ended: those that were still running at
+// the end of the benchmark are incomplete.
+type guideCounts struct {
+	Successful, Errored, Incomplete *float64
+}
+
+// guideStats are the statistics of a metric over successful requests.
+type guideStats struct {
+	Mean, Median, Min, Max, Count *float64
+
+	StdDev      *float64 `json:"std_dev"`
+	Total       *float64 `json:"total_sum"`
+	Percentiles map[string]*float64
+}
+
 // fromGuide reads a report of GuideLLM: a result for each benchmark in it.
-func fromGuide(name string, o object) ([]*entry, bool) {
+func fromGuide(name string, o lenient.Object) ([]*entry, bool) {
 	var list []guideBenchmark
-	if !o.into("benchmarks", &list) {
+	if !o.Into("benchmarks", &list) {
 		return nil, false
 	}
 
 	var all []*entry
 	for _, b := range list {
-		e := newEntry(name, formatGuide, o.line)
+		e := newEntry(name, formatGuide, o.Line)
 		if b.Duration != nil {
-			e.stat("duration", toolMetric{"duration_s", 1}, "value", "s", *b.Duration, o.line)
+			e.stat("duration", toolMetric{"duration_s", 1}, "value", "s", *b.Duration, o.Line)
 		}
-		b.metricsInto(e, o.line)
-		for key, figure := range map[string]string{
-			"successful": "completed", "errored": "failed",
-			"total": "num_prompts",
-		} {
-			if raw, ok := b.Requests[key]; ok {
-				t := target{name: figure, scale: 1}
-				e.put(t, true, "request_totals."+key, brief(raw), o.line)
-			}
-		}
-		b.loadInto(e, o.line)
-		var args struct{ Model, Target string }
-		if o.into("args", &args) {
-			e.model = args.Model
-		}
+		b.metricsInto(e, o.Line)
+		b.countsInto(e, o.Line)
+		b.loadInto(e, o.Line)
+		var args struct{ Model string }
+		o.Into("args", &args)
+		e.model = cmp.Or(args.Model, b.Config.Backend.Model)
 		all = append(all, e)
 	}
 
@@ -290,22 +327,22 @@ func fromGuide(name string, o object) ([]*entry, bool) {
 }
 
 func (b guideBenchmark) metricsInto(e *entry, line int) {
-	for _, key := range slices.Sorted(maps.Keys(b.Metrics)) {
-		d, ok := b.Metrics[key]["successful"]
-		m, known := guideMetrics()[key]
-		if !ok || !known {
+	for _, key := range slices.Sorted(maps.Keys(guideMetrics())) {
+		d, ok := b.successful(key)
+		if !ok {
 			continue
 		}
+		m := guideMetrics()[key]
 		for stat, v := range map[string]*float64{
 			"mean": d.Mean, "median": d.Median, "std": d.StdDev, "min": d.Min,
 			"max": d.Max, "count": d.Count,
 		} {
-			if v != nil && (stat == "mean" || !figureNamed(m.name)) {
+			if v != nil && (stat == "mean" || !labels.FigureNamed(m.name)) {
 				e.stat(key+"."+stat, m.toolMetric, stat, m.unit, *v, line)
 			}
 		}
 		for p, v := range d.Percentiles {
-			if v != nil && !figureNamed(m.name) && p != "p50" {
+			if v != nil && !labels.FigureNamed(m.name) && p != "p50" {
 				e.stat(key+"."+p, m.toolMetric, guidePercentile(p), m.unit, *v, line)
 			}
 		}
@@ -315,9 +352,42 @@ func (b guideBenchmark) metricsInto(e *entry, line int) {
 		"prompt_token_count": "total_input_tokens",
 		"output_token_count": "total_output_tokens",
 	} {
-		if d, ok := b.Metrics[key]["successful"]; ok && d.Total != nil {
+		if d, ok := b.successful(key); ok && d.Total != nil {
 			e.stat(key+".total_sum", toolMetric{figure, 1}, "value", "", *d.Total, line)
 		}
+	}
+}
+
+// successful are the statistics of a metric; false: it has none.
+func (b guideBenchmark) successful(key string) (guideStats, bool) {
+	var metric struct{ Successful *guideStats }
+	if json.Unmarshal(b.Metrics[key], &metric) != nil || metric.Successful == nil {
+		return guideStats{}, false
+	}
+	return *metric.Successful, true
+}
+
+// countsInto takes the counts of requests from the first place that has them.
+// Incomplete requests are neither successful nor failed: the benchmark's end cut
+// them off.
+func (b guideBenchmark) countsInto(e *entry, line int) {
+	var ofMetrics guideCounts
+	if raw := b.Metrics["request_totals"]; json.Unmarshal(raw, &ofMetrics) != nil {
+		ofMetrics = guideCounts{}
+	}
+
+	for _, c := range []guideCounts{ofMetrics, b.Requests, b.Scheduler.Requests, b.Stats.Requests} {
+		if c.Successful == nil {
+			continue
+		}
+		e.stat("request_totals.successful", toolMetric{"completed", 1}, "value", "", *c.Successful, line)
+		if c.Errored != nil {
+			e.stat("request_totals.errored", toolMetric{"failed", 1}, "value", "", *c.Errored, line)
+		}
+		if c.Incomplete != nil {
+			e.state("request_totals.incomplete", strconv.FormatFloat(*c.Incomplete, 'g', -1, 64), line, "")
+		}
+		return
 	}
 }
 
@@ -330,41 +400,52 @@ func guidePercentile(name string) string {
 	return "p" + strings.TrimLeft(digits, "0")
 }
 
+// isUnlimited reports whether the profile that was asked for has no limit of
+// concurrency: that of the strategy is then GuideLLM's own, of its connections.
+func (b guideBenchmark) isUnlimited() bool {
+	var profile map[string]json.RawMessage
+	return json.Unmarshal(b.Config.Profile, &profile) == nil && string(profile["max_concurrency"]) == "null"
+}
+
 func (b guideBenchmark) loadInto(e *entry, line int) {
 	for _, s := range []guideStrategy{b.Config.Strategy, b.Args.Strategy} {
 		streams, rate := s.Streams, s.Rate
 		switch {
 		case s.Type == "synchronous":
 			streams = new(1.0)
-		case streams == nil:
+		case streams == nil && !b.isUnlimited():
 			streams = s.Max
 		}
+
 		if streams != nil && !e.isStated("max_concurrency") {
-			e.put(target{name: "max_concurrency", scale: 1}, true, "strategy.streams",
+			e.put(labels.Target{Name: "max_concurrency", Scale: 1}, true, "strategy.streams",
 				strconv.FormatFloat(*streams, 'g', -1, 64), line)
 		}
 		if rate != nil && !e.isStated("request_rate") {
-			e.put(target{name: "request_rate", scale: 1}, true, "strategy.rate",
+			e.put(labels.Target{Name: "request_rate", Scale: 1}, true, "strategy.rate",
 				strconv.FormatFloat(*rate, 'g', -1, 64), line)
+		}
+		if s.Type == "poisson" && !e.isStated("burstiness") {
+			e.put(labels.Target{Name: "burstiness", Scale: 1}, true, "strategy.type_", "1", line)
 		}
 	}
 }
 
 // fromOptimizer reads a row of llm-optimizer: what the client measured, in
 // SGLang's names, and the arguments of server and client.
-func fromOptimizer(name string, o object) (*entry, bool) {
+func fromOptimizer(name string, o lenient.Object) (*entry, bool) {
 	var config struct {
 		Client map[string]any `json:"client_args"`
 		Server map[string]any `json:"server_args"`
 		Argv   []string       `json:"server_cmd_args"`
 	}
 
-	inner, err := objectOf(o.values["results"])
-	if err != nil || !o.into("config", &config) || kindOf(inner) == "" {
+	inner, err := lenient.ObjectOf(o.Values["results"])
+	if err != nil || !o.Into("config", &config) || kindOf(inner) == "" {
 		return nil, false
 	}
 
-	inner.line = o.line
+	inner.Line = o.Line
 	e := fromSaved(name, formatOptimizer, inner)
 	for _, key := range slices.Sorted(maps.Keys(config.Server)) {
 		e.params[key] = plainValue(config.Server[key])
@@ -372,10 +453,10 @@ func fromOptimizer(name string, o object) (*entry, bool) {
 
 	for _, key := range slices.Sorted(maps.Keys(config.Client)) {
 		setting := settingOf(key, "random")
-		if setting == "" || isWord(setting) || e.isStated(setting) {
+		if setting == "" || labels.IsWord(setting) || e.isStated(setting) {
 			continue
 		}
-		e.put(target{name: setting, scale: 1}, true, key, plainValue(config.Client[key]), o.line)
+		e.put(labels.Target{Name: setting, Scale: 1}, true, key, plainValue(config.Client[key]), o.Line)
 	}
 
 	return e, true
@@ -386,46 +467,46 @@ func plainValue(value any) string {
 	if err != nil {
 		return ""
 	}
-	return brief(data)
+	return lenient.Brief(data)
 }
 
 // fromInferenceX reads a result of InferenceX (InferenceMAX): times in seconds,
 // throughputs a GPU.
-func fromInferenceX(name string, o object) *entry {
-	e := newEntry(name, formatInferenceX, o.line)
+func fromInferenceX(name string, o lenient.Object) *entry {
+	e := newEntry(name, formatInferenceX, o.Line)
 	gpus := 0.0
-	if !o.into("num_gpus", &gpus) {
-		o.into("tp", &gpus)
+	if !o.Into("num_gpus", &gpus) {
+		o.Into("tp", &gpus)
 	}
 
-	for _, key := range o.keys {
+	for _, key := range o.Keys {
 		var v float64
-		isNumber := o.into(key, &v)
-		text := brief(o.values[key])
+		isNumber := o.Into(key, &v)
+		text := lenient.Brief(o.Values[key])
 		switch {
 		case isNumber && key == "conc":
-			e.put(target{name: "max_concurrency", scale: 1}, true, key, text, o.line)
+			e.put(labels.Target{Name: "max_concurrency", Scale: 1}, true, key, text, o.Line)
 		case isNumber && (key == "isl" || key == "osl"):
 			setting := map[string]string{"isl": "input_len", "osl": "output_len"}[key]
-			e.put(target{name: setting, scale: 1}, true, key, text, o.line)
+			e.put(labels.Target{Name: setting, Scale: 1}, true, key, text, o.Line)
 		case isNumber && gpus > 0 && (key == "tput_per_gpu" || key == "output_tput_per_gpu"):
 			figure := map[string]string{
 				"tput_per_gpu":        "total_token_throughput",
 				"output_tput_per_gpu": "output_throughput",
 			}[key]
 			e.stat(key+" x "+strconv.FormatFloat(gpus, 'g', -1, 64)+" GPUs", toolMetric{figure, gpus}, "value", "", v,
-				o.line)
-		case isNumber && latencyName().MatchString(strings.ReplaceAll(key, "_", " ")):
-			t, ok := labelled(key+" (s)", true)
-			e.put(t, ok, key, text, o.line)
+				o.Line)
+		case isNumber && labels.LatencyName().MatchString(strings.ReplaceAll(key, "_", " ")):
+			t, ok := labels.Of(key+" (s)", true)
+			e.put(t, ok, key, text, o.Line)
 		case key == "model":
-			e.word(target{name: "model"}, text, key)
-			e.state(key, text, o.line, "model")
+			e.word(labels.Target{Name: "model"}, text, key)
+			e.state(key, text, o.Line, "model")
 		case isSetting(key):
 			e.params[key] = text
-			e.state(key, text, o.line, key)
+			e.state(key, text, o.Line, key)
 		default:
-			e.state(key, text, o.line, "")
+			e.state(key, text, o.Line, "")
 		}
 	}
 
@@ -445,27 +526,27 @@ func isSetting(key string) bool {
 }
 
 // fromMTP reads the sum of a benchmark of multi-token prediction.
-func fromMTP(name string, o object) *entry {
-	e := newEntry(name, formatMTP, o.line)
+func fromMTP(name string, o lenient.Object) *entry {
+	e := newEntry(name, formatMTP, o.Line)
 	for key, figure := range map[string]string{
 		"n_requests": "completed", "total_predicted": "total_output_tokens", "wall_s_total": "duration_s",
 	} {
-		if raw, ok := o.values[key]; ok {
-			e.put(target{name: figure, scale: 1}, true, key, brief(raw), o.line)
+		if raw, ok := o.Values[key]; ok {
+			e.put(labels.Target{Name: figure, Scale: 1}, true, key, lenient.Brief(raw), o.Line)
 		}
 	}
 
 	d := &results.Drafting{Source: results.DraftsByLog}
-	o.into("total_draft", &d.DraftTokens)
-	o.into("total_draft_accepted", &d.AcceptedTokens)
+	o.Into("total_draft", &d.DraftTokens)
+	o.Into("total_draft_accepted", &d.AcceptedTokens)
 	if d.DraftTokens != nil && d.AcceptedTokens != nil {
 		d.Derive()
 		e.drafting = d
 	}
 
-	for _, key := range o.keys {
+	for _, key := range o.Keys {
 		if strings.HasPrefix(key, "total_draft") || key == "aggregate_accept_rate" {
-			e.state(key, brief(o.values[key]), o.line, "")
+			e.state(key, lenient.Brief(o.Values[key]), o.Line, "")
 		}
 	}
 

@@ -68,3 +68,25 @@ func TestOpenDoesNotLeaveTheFolder(t *testing.T) {
 		t.Errorf("outside there is %v now", names)
 	}
 }
+
+// A link to another file of the folder is refused too: whoever writes to it would
+// damage that file.
+func TestOpenFollowsNoLinkWithinTheFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte("kept"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("manifest.json", filepath.Join(dir, "bench.log")); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []int{os.O_RDONLY, os.O_CREATE | os.O_WRONLY | os.O_TRUNC, os.O_APPEND | os.O_WRONLY} {
+		if f, err := Open(dir, "bench.log", flag, 0o644); err == nil {
+			_ = f.Close()
+			t.Errorf("Open(flag %#x) = nil through a link", flag)
+		}
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "manifest.json")); string(text) != "kept" {
+		t.Errorf("the other file holds %q", text)
+	}
+}

@@ -9,11 +9,11 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// fields are the members of a row as JSON has them. Numbers may stand in
+// fields are the members of a row as JSON has them. Numbers may be in
 // quotation marks, as they do in CSV and SQL.
 type fields map[string]any
 
-// hasField reports whether a member stands in a field of the row, or follows
+// hasField reports whether a member is in a field of the row, or follows
 // from one that does.
 func (f fields) hasField(name string) bool {
 	counts := []string{

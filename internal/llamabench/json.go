@@ -25,7 +25,7 @@ func Holds(object []byte) bool {
 }
 
 // parseJSON reads every JSON object that is a row, alone on its line, within an
-// array or within another object, whatever stands around it.
+// array or within another object, whatever is around it.
 func parseJSON(output []byte) Output {
 	var out Output
 	output = WithoutNaN(output)
@@ -279,7 +279,3 @@ func insteadOf(again *float64, n int) string {
 	}
 	return ", and there are no samples"
 }
-
-// JSONLines asks llama-bench for its most exact form: one object a line, each
-// complete as soon as its test is.
-func JSONLines() []string { return strings.Fields("-o jsonl") }

@@ -121,7 +121,7 @@ func row(more string) string {
 	return `{"build_commit":"abc","build_number":1,"model_filename":"m.gguf","n_batch":2048,"n_prompt":64,"n_gen":0,"avg_ts":20.0` + more + `}`
 }
 
-// Rows are kept whatever stands around them and whatever is wrong with their
+// Rows are kept whatever is around them and whatever is wrong with their
 // deviation; what is left out is noted.
 func TestParseDamaged(t *testing.T) {
 	five := `,"samples_ts":[10.5435,10.399,10.4702,10.5307,10.7475]`

@@ -116,7 +116,7 @@ func amount(cell string, units map[string]float64) (int64, error) {
 	if err != nil || !known || value < 0 || value*factor > 1e18 {
 		return 0, fmt.Errorf("%q is not an amount", cell)
 	}
-	return int64(value * factor), nil
+	return int64(math.Round(value * factor)), nil
 }
 
 // setTest reads "pp512", "tg128", "pp512+tg128", each perhaps with "@ d1024".

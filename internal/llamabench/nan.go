@@ -41,7 +41,7 @@ func notNumber(data []byte) int {
 	if len(data) > 0 && (data[0] == '-' || data[0] == '+') {
 		signed = 1
 	}
-	for _, word := range []string{"infinity", "nan(ind)", "nan", "inf"} {
+	for _, word := range []string{"infinity", "nan(ind)", "nan(snan)", "nan", "inf"} {
 		end := signed + len(word)
 		if len(data) >= end && bytes.EqualFold(data[signed:end], []byte(word)) &&
 			(len(data) == end || !isLetter(data[end])) {

@@ -1,7 +1,7 @@
 // Package llamabench reads what llama.cpp's llama-bench prints.
 //
 // What goes in: its output as JSON, JSON lines or Markdown, with whatever
-// stands around it in a log. What comes out: rows in base units, and what is
+// is around it in a log. What comes out: rows in base units, and what is
 // doubtful about them. It runs nothing, and computes only the deviation that
 // llama-bench printed wrongly.
 package llamabench

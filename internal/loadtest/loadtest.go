@@ -1,5 +1,8 @@
 // Package loadtest has what tests of the load packages share: recorded and
-// made-up streams, and ways to split them over reads. Nothing but tests uses it.
+// made-up streams, and ways to split them over reads.
+//
+// What goes in: captures in testdata, seeds. What comes out: bytes as a server
+// sends them, cut at given places. It opens no connection and never ships.
 package loadtest
 
 import (

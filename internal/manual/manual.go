@@ -1,5 +1,8 @@
 // Package manual writes manual pages in roff from the commands of a program,
 // one page for each command that is not hidden.
+//
+// What goes in: a command with its help and flags. What comes out: the pages, as
+// files in a folder. It adds nothing to what the help says and runs no command.
 package manual
 
 import (

@@ -7,6 +7,8 @@ package newfile
 
 import (
 	"crypto/rand"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -17,4 +19,17 @@ func Beside(path string) (*os.File, error) {
 	dir, name := filepath.Split(path)
 	hidden := filepath.Join(dir, "."+name+".tmp-"+rand.Text())
 	return os.OpenFile(hidden, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// Place gives a finished file its name. Unless it is forced, the name must be free:
+// else the error is fs.ErrExist.
+func Place(from, to string, force bool) error {
+	if force {
+		return os.Rename(from, to)
+	}
+	err := os.Link(from, to)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		return os.Rename(from, to)
+	}
+	return err
 }

@@ -1,4 +1,7 @@
 // Package numtest helps tests to compare figures that may be null.
+//
+// What goes in: figures and tolerances. What comes out: failed tests, and figures
+// as text. It never ships.
 package numtest
 
 import (

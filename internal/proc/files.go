@@ -104,13 +104,13 @@ func deviceNumber(device uint64) string {
 // processes of the machine (PROC_PID_INIT_INO).
 const initialPIDNamespace = "pid:[4026531836]"
 
-// ErrPartial says why not all processes of the machine can be seen.
-var ErrPartial = errors.New("not all processes of this machine can be seen")
+// errPartial says why not all processes of the machine can be seen.
+var errPartial = errors.New("not all processes of this machine can be seen")
 
 // Complete returns nil if all processes of the machine are listed here, and
-// else an error that says why not and is ErrPartial.
+// else an error that says why not and is errPartial.
 func (fs FS) Complete() error {
-	because := func(why string) error { return errors.Join(ErrPartial, errors.New(why)) }
+	because := func(why string) error { return errors.Join(errPartial, errors.New(why)) }
 
 	if !fs.Own() {
 		return because(string(fs) + " is that of another pid namespace")

@@ -21,25 +21,49 @@ type Listener struct {
 // Listeners returns the sockets that listen on port, of both IP versions.
 func (fs FS) Listeners(port int) []Listener {
 	var found []Listener
-	for _, table := range fs.socketTables() {
-		for _, l := range parseListeners(onPort(table, port)) {
-			if int(l.Addr.Port()) == port {
-				found = append(found, l)
-			}
-		}
+	for _, s := range fs.sockets(port, []int{listening}) {
+		found = append(found, s.Listener)
 	}
 	return found
 }
 
-// socketTables are the TCP sockets of this machine, a text for each IP version.
-func (fs FS) socketTables() []string {
-	var tables []string
-	for _, file := range []string{"net/tcp", "net/tcp6"} {
-		if text, err := os.ReadFile(filepath.Join(string(fs), file)); err == nil { // else: no such IP version here
-			tables = append(tables, string(text))
+// Lingering reports whether connections of a server that has ended keep the
+// port from being bound: those that no process holds any more.
+func (fs FS) Lingering(port int) bool { return len(fs.sockets(port, closing)) > 0 }
+
+// States of sockets, as the kernel numbers them.
+const listening = 10
+
+// closing are FIN_WAIT1, FIN_WAIT2, TIME_WAIT, LAST_ACK, CLOSING.
+var closing = []int{4, 5, 6, 9, 11}
+
+// socket is a TCP socket of this machine.
+type socket struct {
+	Listener
+	state int
+}
+
+// sockets are those with that local port in one of the states.
+func (fs FS) sockets(port int, states []int) []socket {
+	if fs == System {
+		if found, err := diagSockets(port, states); err == nil {
+			return found
 		}
 	}
-	return tables
+
+	var found []socket
+	for _, file := range []string{"net/tcp", "net/tcp6"} {
+		table, err := os.ReadFile(filepath.Join(string(fs), file))
+		if err != nil {
+			continue // no such IP version here
+		}
+		for _, s := range parseSockets(onPort(string(table), port)) {
+			if int(s.Addr.Port()) == port && slices.Contains(states, s.state) {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
 }
 
 // onPort keeps the lines of a table that name a port, at either end: a machine may
@@ -55,43 +79,8 @@ func onPort(table string, port int) string {
 	return kept.String()
 }
 
-// Lingering reports whether connections of a server that has ended keep the
-// port from being bound: those that no process holds any more.
-func (fs FS) Lingering(port int) bool {
-	for _, table := range fs.socketTables() {
-		for _, s := range parseSockets(onPort(table, port)) {
-			if int(s.Addr.Port()) == port && slices.Contains(closing, s.state) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// States of sockets in /proc/net/tcp.
-const listening = "0A"
-
-// closing are FIN_WAIT1, FIN_WAIT2, TIME_WAIT, LAST_ACK, CLOSING.
-var closing = []string{"04", "05", "06", "09", "0B"}
-
-// socket is one line of a socket table.
-type socket struct {
-	Listener
-	state string
-}
-
-// parseListeners reads the listening sockets of a table in the format of
-// /proc/net/tcp; lines that it cannot read are left out.
-func parseListeners(table string) []Listener {
-	var found []Listener
-	for _, s := range parseSockets(table) {
-		if s.state == listening {
-			found = append(found, s.Listener)
-		}
-	}
-	return found
-}
-
+// parseSockets reads a table in the format of /proc/net/tcp; lines that it cannot
+// read are left out.
 func parseSockets(table string) []socket {
 	const localColumn, stateColumn, inodeColumn = 1, 3, 9
 	var found []socket
@@ -100,8 +89,9 @@ func parseSockets(table string) []socket {
 		if len(fields) <= inodeColumn {
 			continue
 		}
-		if addr, ok := parseAddress(fields[localColumn]); ok {
-			found = append(found, socket{Listener{addr, fields[inodeColumn]}, fields[stateColumn]})
+		addr, isAddr := parseAddress(fields[localColumn])
+		if state, err := strconv.ParseUint(fields[stateColumn], 16, 8); isAddr && err == nil {
+			found = append(found, socket{Listener{addr, fields[inodeColumn]}, int(state)})
 		}
 	}
 	return found

@@ -96,24 +96,23 @@ func Start(t testing.TB, name string, options ...Option) *Engine {
 		e.installPodman(client)
 	}
 	e.importImages()
-	if len(options) > 0 {
-		e.try()
-	}
+	e.try()
 
 	return e
 }
 
-// try runs a container as the options have it; where the engine alone cannot, the
-// test is skipped.
+// try runs a container as the options have it, and with an init process as bench
+// does, which podman may lack; where the engine alone cannot, the test is skipped.
 func (e *Engine) try() {
 	e.t.Helper()
 	network := "host"
 	if e.has(WithBridge) {
 		network = "bridge"
 	}
-	out, err := e.Output("run", "--rm", "--network", network, "--ipc", "private", "--entrypoint", Program, BareImage)
-	if strings.Contains(out, fakeengine.Variable+" is not set") {
-		return // what the program says without its variable
+	out, err := e.Output("run", "--rm", "--init", "--network", network, "--ipc", "private",
+		"--entrypoint", Program, BareImage)
+	if strings.Contains(fmt.Sprint(out, err), fakeengine.Variable+" is not set") {
+		return // what the program says on stderr without its variable
 	}
 	e.t.Skipf("%s runs no container here with options %v: %v: %s", e.Name, e.options, err, text.LastLine(out))
 }
@@ -237,7 +236,7 @@ func (e *Engine) KillDaemon() {
 // PauseDaemon stops dockerd (SIGSTOP): it answers nothing until ContinueDaemon.
 func (e *Engine) PauseDaemon() { _ = e.daemon.Process.Signal(syscall.SIGSTOP) }
 
-// ContinueDaemon makes dockerd go on after PauseDaemon.
+// ContinueDaemon makes dockerd continue after PauseDaemon.
 func (e *Engine) ContinueDaemon() { _ = e.daemon.Process.Signal(syscall.SIGCONT) }
 
 // installPodman writes a client that keeps everything below the engine's folder.
@@ -248,9 +247,11 @@ func (e *Engine) installPodman(client string) {
 		user := e.path("user")
 		own = fmt.Sprintf("export HOME=%s XDG_RUNTIME_DIR=%s TMPDIR=%s\n", e.path("home"), user, user)
 	}
+
 	script := fmt.Sprintf(`#!/bin/sh
 %sCONTAINERS_CONF=%s exec %s --log-level error --root %s --runroot %s --tmpdir %s --storage-driver vfs --cgroup-manager cgroupfs --runtime runc --events-backend file "$@"
 `, own, e.path("containers.conf"), client, e.path("data"), e.path("run"), e.path("tmp"))
+
 	// Its own limits may be above what this machine permits.
 	const config = "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n"
 	if err := os.WriteFile(e.path("containers.conf"), []byte(config), 0o644); err != nil {
@@ -262,6 +263,7 @@ func (e *Engine) installPodman(client string) {
 	if err := os.WriteFile(e.path("bin", "podman"), []byte(script), 0o755); err != nil {
 		e.t.Fatal(err)
 	}
+
 	if err := e.give(); err != nil {
 		e.t.Fatal(err)
 	}

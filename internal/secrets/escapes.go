@@ -37,7 +37,7 @@ func (r *Redactor) joined(text string) (hidden string, ok bool) {
 	return hidden, hidden != plain
 }
 
-// joinedJSON is joined for what stands between the quotes of a JSON string.
+// joinedJSON is joined for what is between the quotes of a JSON string.
 func (r *Redactor) joinedJSON(within string) (hidden string, ok bool) {
 	if !strings.Contains(within, `\u00`) && !strings.ContainsAny(within, escapeStarts) {
 		return within, false

@@ -14,11 +14,11 @@ import (
 	"unicode/utf16"
 )
 
-// shortestEncoded is the length below which an encoded form could stand in any
+// shortestEncoded is the length below which an encoded form could be in any
 // text by chance.
 const shortestEncoded = 8
 
-// Forms lists how a value may stand in text: as it is, within JSON (with and
+// Forms lists how a value may be in text: as it is, within JSON (with and
 // without HTML escapes, as ASCII), HTML, URLs, quoted for shells, Go and Python,
 // each of these once more within JSON, HTML or a URL, in hex, in base64
 // wherever it begins within the encoded text, and with each character escaped. Of a value with an authentication
@@ -31,6 +31,13 @@ func Forms(value string) []string {
 	all := []string{value}
 	if scheme, rest, ok := strings.Cut(value, " "); ok && isScheme(scheme) && len(rest) >= shortestEncoded {
 		all = append(all, Forms(strings.TrimSpace(rest))...)
+	}
+	if lines := strings.Split(value, "\n"); len(lines) > 1 { // a private key, which logs show line by line
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); len(line) >= shortestEncoded {
+				all = append(all, Forms(line)...)
+			}
+		}
 	}
 	all = append(all, quotedForms(value)...)
 	all = append(all, urlForms(value)...)
@@ -57,7 +64,7 @@ func isScheme(word string) bool {
 	return false
 }
 
-// quotedForms are what stands between the quotes of several languages.
+// quotedForms are what is between the quotes of several languages.
 func quotedForms(value string) []string {
 	once := jsonText(value)
 	ascii := asciiJSON(value)
@@ -82,7 +89,7 @@ func urlForms(value string) []string {
 
 // encodedForms are hex and base64. Within a longer text that is encoded as a
 // whole a value begins at one of three places of a base64 group; its first and
-// last letters then depend on what stands beside it and are left out.
+// last letters then depend on what is beside it and are left out.
 func encodedForms(value string) []string {
 	if len(value) < shortestEncoded/2 {
 		return nil
@@ -119,17 +126,24 @@ func escapedForms(value string) []string {
 	for _, format := range []string{`\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;"} {
 		all = append(all, eachRune(value, format))
 	}
-	for _, separator := range []string{" ", ":", "-", ", "} {
-		for _, format := range []string{"%02x", "%02X", "0x%02x"} {
+	for _, separator := range []string{" ", ":", "-", ", ", ","} {
+		for _, format := range []string{"%02x", "%02X", "0x%02x", "%d"} {
 			all = append(all, strings.TrimSuffix(eachByte(value, format+separator), separator))
 		}
 	}
 
 	whole := base64.StdEncoding.EncodeToString([]byte(value))
 	for _, width := range []int{64, 76} {
+		lines := slices.Collect(slices.Chunk([]byte(whole), width))
+		if len(lines) == 1 {
+			continue
+		}
 		for _, end := range []string{"\n", "\r\n"} {
-			if lines := slices.Collect(slices.Chunk([]byte(whole), width)); len(lines) > 1 {
-				all = append(all, string(bytes.Join(lines, []byte(end))))
+			all = append(all, string(bytes.Join(lines, []byte(end))))
+		}
+		for _, line := range lines { // as a log is read
+			if len(line) >= shortestEncoded {
+				all = append(all, string(line))
 			}
 		}
 	}

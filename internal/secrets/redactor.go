@@ -7,13 +7,15 @@ import (
 	"strings"
 )
 
-// Hidden stands where a secret was.
+// Hidden replaces a secret.
 const Hidden = "***"
 
 // Redactor hides values in text. The zero Redactor and a nil one hide nothing.
 type Redactor struct {
 	replacer *strings.Replacer
 	forms    []string // the longest first
+	bare     []string // the values as bareOf has them, the longest first
+	quotable bool     // quoting changes one of the values
 }
 
 // NewRedactor hides the values given, each in every form that Forms lists. An
@@ -41,7 +43,16 @@ func NewRedactor(values []string) *Redactor {
 	for _, form := range sorted {
 		pairs = append(pairs, form, Hidden)
 	}
-	return &Redactor{strings.NewReplacer(pairs...), sorted}
+
+	r := &Redactor{replacer: strings.NewReplacer(pairs...), forms: sorted}
+	for _, value := range values {
+		if text := bareOf(value).text; len(text) >= shortest {
+			r.bare = append(r.bare, text)
+			r.quotable = r.quotable || quotable(value)
+		}
+	}
+	slices.SortFunc(r.bare, func(a, b string) int { return len(b) - len(a) })
+	return r
 }
 
 // Empty reports whether the redactor hides nothing.
@@ -52,11 +63,19 @@ func (r *Redactor) Text(text string) string {
 	if r.Empty() {
 		return text
 	}
-	text = r.replacer.Replace(text)
+	text = r.unquoted(r.replacer.Replace(text))
 	if hidden, split := r.joined(text); split {
 		return hidden
 	}
 	return text
+}
+
+// Beginning is the first most bytes of a text without secrets. A secret that stands
+// across the cut is recognised, which it would not be afterwards.
+func (r *Redactor) Beginning(text string, most int) string {
+	const longest = 8 << 10 // of the forms of most secrets
+	text = r.Text(text[:min(len(text), most+longest)])
+	return text[:min(len(text), most)]
 }
 
 // Part is a piece of a longer text without secrets, not even with the part of
@@ -101,7 +120,7 @@ func (r *Redactor) JSON(text []byte) []byte {
 		start += at + 1
 		end := endOfString(text, start)
 		within := string(text[start:end])
-		hidden := r.replacer.Replace(within)
+		hidden := r.unquoted(r.replacer.Replace(within))
 		if whole, split := r.joinedJSON(hidden); split {
 			hidden = whole
 		}

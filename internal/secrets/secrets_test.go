@@ -162,3 +162,92 @@ func TestSplitSecrets(t *testing.T) {
 		t.Errorf("%q became %q: sequences stay where no secret is", harmless, got)
 	}
 }
+
+// A secret that was quoted by several programs one after the other is hidden, and
+// what is around it is kept.
+func TestQuotedSeveralTimes(t *testing.T) {
+	value := "tok/Ab+9'q\"é z$%=XyZ\\77\U0001F600"
+	shell := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	ascii := func(s string) string { return fmt.Sprintf("%+q", s) }
+	quote := func(s string) string { return fmt.Sprintf("%q", s) }
+	object := func(s string) string { data, _ := json.Marshal(s); return string(data) }
+	python := func(s string) string { return "'" + pythonRepr(s) + "'" }
+	wide := func(s string) string { return strings.Join(strings.Split(s, ""), "\x00") }
+	layers := map[string]func(string) string{
+		"shell": shell, "ASCII": ascii, "Go": quote, "JSON": object, "Python": python, "UTF-16": wide,
+	}
+
+	r := NewRedactor([]string{value})
+	for a, first := range layers {
+		for b, second := range layers {
+			for c, third := range layers {
+				text := third("x " + second("key is "+first(value)+" or not"))
+				got := r.Text("before " + text + " after")
+				for _, part := range []string{"tok/Ab", "XyZ", "t\x00o"} {
+					if strings.Contains(got, part) {
+						t.Errorf("%s, %s, %s: %q is left of %q", a, b, c, got, text)
+					}
+				}
+				if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+					t.Errorf("%s, %s, %s: %q", a, b, c, got)
+				}
+				if line := r.JSON([]byte(object(text))); !json.Valid(line) || strings.Contains(string(line), "XyZ") {
+					t.Errorf("%s, %s, %s in JSON: %s", a, b, c, line)
+				}
+			}
+		}
+	}
+
+	for _, text := range []string{`C:\tokens 'a' "b" \x41 \u00e9 \`, "a\x00b", `\`, `\\u12`, `\ud83d`, `\ud83d\u0041`} {
+		if got := r.Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// Logs are read line by line: a secret of several lines is hidden in each of them.
+func TestSecretsOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nBAQEFAASCBKcwggSjAgEAAo\n-----END PRIVATE KEY-----\n"
+	r := NewRedactor([]string{key})
+	encoded := base64.StdEncoding.EncodeToString([]byte(key))
+	for _, text := range []string{
+		"MIIEvQIBADANBgkqhkiG9w0", "> BAQEFAASCBKcwggSjAgEAAo\r", encoded[:64], encoded[64:128], encoded[76:],
+		hex.EncodeToString([]byte("BAQEFAASCBKcwggSjAgEAAo")),
+	} {
+		if got := r.Text(text); !strings.Contains(got, Hidden) || len(got) > len(Hidden)+3 {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+	}
+}
+
+// A line that does not end is copied in pieces, and no secret stands across two.
+func TestCopyLinesWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const key = "sk-0123456789abcdef"
+	hide := NewRedactor([]string{key}).Text
+	for _, before := range []int{longLine/2 - 5, longLine - 5, longLine, longLine + longLine/2 - 1} {
+		text := strings.Repeat("x", before) + key + strings.Repeat("y", 2*longLine) + "\n" + key
+		want := strings.Repeat("x", before) + Hidden + strings.Repeat("y", 2*longLine) + "\n" + Hidden
+		var got strings.Builder
+		changed, err := CopyLines(&got, strings.NewReader(text), hide)
+		if err != nil || !changed || got.String() != want {
+			t.Errorf("%d bytes before the key: %v, %v, %d bytes, want %d", before, changed, err, got.Len(), len(want))
+		}
+	}
+}
+
+// A text is cut after its secrets are hidden: the begin of one is not recognised.
+func TestBeginning(t *testing.T) {
+	t.Parallel()
+	r := NewRedactor([]string{"sk-0123456789abcdef"})
+	for text, want := range map[string]string{
+		"short": "short", "0123456sk-0123456789abcdef and more": "0123456***",
+		"012345678sk-0123456789abcdef": "012345678*",
+		"sk-0123456789abcdef":          "***",
+	} {
+		if got := r.Beginning(text, 10); got != want {
+			t.Errorf("Beginning(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

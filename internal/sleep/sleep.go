@@ -1,5 +1,7 @@
-// Package sleep waits in ways that can be cut short. It takes contexts,
-// durations and channels, and says whether the time has passed.
+// Package sleep waits in ways that can be cut short.
+//
+// What goes in: contexts, durations and channels. What comes out: whether the time
+// has passed. It measures no time and starts nothing that outlives its caller.
 package sleep
 
 import (

@@ -108,7 +108,7 @@ KillWait=10
 SlurmdTimeout=10
 MaxArraySize=1001
 NodeName=n1 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[4]d CPUs=2 RealMemory=1000 State=UNKNOWN Gres=gpu:2
-NodeName=n2 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]d CPUs=2 RealMemory=1000 State=UNKNOWN Gres=gpu:2
+NodeName=n2 NodeHostname=%[1]s NodeAddr=127.0.0.2 Port=%[5]d CPUs=2 RealMemory=1000 State=UNKNOWN Gres=gpu:2
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 PartitionName=closed Nodes=ALL MaxTime=INFINITE State=DOWN
 `
@@ -160,7 +160,7 @@ func (c *Cluster) StartNode(node string) {
 	}
 }
 
-// KillNode ends the slurmd of a node as a power cut would. Its jobs go on until
+// KillNode ends the slurmd of a node as a power cut would. Its jobs continue until
 // the cluster has noticed.
 func (c *Cluster) KillNode(node string) {
 	c.t.Helper()

@@ -28,7 +28,7 @@ import (
 const Variable = "BENCH_TEST_STRANGER"
 
 const (
-	lifetime = 3 * time.Minute // of what a broken test left behind
+	lifetime = 10 * time.Minute // of what a broken test left behind
 	pause    = 20 * time.Millisecond
 	size     = 4096 // bytes of a block of shared memory
 

@@ -24,7 +24,7 @@ type bench struct {
 	servers []*exec.Cmd
 }
 
-// outputMark and llamaMark stand in commands for a folder of ours and for the
+// outputMark and llamaMark are in commands for a folder of ours and for the
 // folder of the real llama.cpp programs.
 const (
 	outputMark = "OUTPUT"
@@ -114,10 +114,15 @@ func (b *bench) stop() {
 	b.servers = nil
 }
 
-// lastPart is what stands behind the last empty line.
+// lastPart is what follows the last empty line, with the mark of simulated
+// figures if that comes before.
 func lastPart(out string) string {
-	out = strings.TrimSpace(out)
-	return strings.TrimSpace(out[strings.LastIndex(out, "\n\n")+1:])
+	parts := strings.Split(strings.TrimSpace(out), "\n\n")
+	from := len(parts) - 1
+	if from > 0 && strings.HasPrefix(strings.TrimSpace(parts[from-1]), "SIMULATED") {
+		from-- // a page shows no simulated figures without their mark
+	}
+	return strings.TrimSpace(strings.Join(parts[from:], "\n\n"))
 }
 
 func (b *bench) call(ctx context.Context, args []string) (string, error) {
@@ -140,7 +145,7 @@ func tail(s string) string {
 	return strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
-// tables moves the headings of a report two levels down: they stand within a
+// tables moves the headings of a report two levels down: they are within a
 // page's section.
 func tables(report string) string {
 	lines := strings.Split(report, "\n")

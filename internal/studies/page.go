@@ -14,7 +14,7 @@ type command struct {
 	real  bool // needs a real llama-server
 }
 
-// The marks of a page. A table stands between two comments; what is run stands
+// The marks of a page. A table is between two comments; what is run stands
 // in a fence that readers can copy from.
 const (
 	fenceRun  = "```sh run"

@@ -120,3 +120,18 @@ func TestWholeDifference(t *testing.T) {
 		t.Errorf("difference:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+func TestLastPart(t *testing.T) {
+	t.Parallel()
+	const mark = "SIMULATED: these figures come from bench's simulator"
+	for out, want := range map[string]string{
+		"":                                 "",
+		"one":                              "one",
+		"a block\n\n" + "a  table\n1  2\n": "a  table\n1  2",
+		"a block\n\n" + mark + "\n\na  table\n1  2\n": mark + "\n\na  table\n1  2",
+	} {
+		if got := lastPart(out); got != want {
+			t.Errorf("lastPart(%q) = %q, want %q", out, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -9,7 +10,8 @@ import (
 // Count is "1 step", "2 steps".
 func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun)) }
 
-// Plural is noun, in the plural unless n is 1: "steps", "lives", "searches", "entries".
+// Plural is noun, in the plural unless n is 1: "steps", "lives", "searches",
+// "processes", "entries".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun
@@ -19,7 +21,7 @@ func Plural(n int, noun string) string {
 	switch {
 	case isLife:
 		return stem + "lives"
-	case strings.HasSuffix(noun, "ch"):
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
 		return noun + "es"
 	case strings.HasSuffix(noun, "ry"):
 		return strings.TrimSuffix(noun, "y") + "ies"
@@ -88,4 +90,21 @@ func Indent(lines []string) string {
 func LastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// Lasting is a duration as people say it, two units at most.
+func Lasting(seconds float64) string {
+	const minute, hour, day = 60, 3600, 86400
+	s := int64(math.Round(seconds))
+	switch {
+	case s < 0:
+		return "0 s"
+	case s < minute:
+		return fmt.Sprintf("%d s", s)
+	case s < hour:
+		return fmt.Sprintf("%d min %02d s", s/minute, s%minute)
+	case s < day:
+		return fmt.Sprintf("%d h %02d min", s/hour, s%hour/minute)
+	}
+	return fmt.Sprintf("%d d %d h", s/day, s%day/hour)
 }

@@ -146,10 +146,12 @@ func shellWords(s string) []string {
 	var words []string
 	quoted := false
 	start := -1
+
 	for i, r := range s {
 		if r == '\'' {
 			quoted = !quoted
 		}
+
 		if blank := r == ' ' && !quoted; blank {
 			if start >= 0 {
 				words = append(words, s[start:i])

@@ -78,11 +78,13 @@ type field struct {
 
 func metadata(o Options, weights format, v *vocabulary) []field {
 	n := func(v int) uint32 { return uint32(v) }
+
 	return []field{
 		{"general.architecture", "llama"},
 		{"general.name", o.Name},
 		{"general.file_type", weights.fileType},
 		{"general.quantization_version", n(2)},
+
 		{"llama.vocab_size", n(VocabSize)},
 		{"llama.context_length", n(o.Context)},
 		{"llama.embedding_length", n(o.Embd)},
@@ -93,6 +95,7 @@ func metadata(o Options, weights format, v *vocabulary) []field {
 		{"llama.attention.layer_norm_rms_epsilon", float32(1e-5)},
 		{"llama.rope.dimension_count", n(o.Embd / o.Heads)},
 		{"llama.rope.freq_base", float32(10000)},
+
 		{"tokenizer.ggml.model", "llama"},
 		{"tokenizer.ggml.tokens", v.tokens},
 		{"tokenizer.ggml.scores", v.scores},

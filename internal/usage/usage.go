@@ -1,5 +1,8 @@
 // Package usage marks errors that the user can mend by writing something else:
-// a flag, a scenario, a file name. It carries them up; it decides nothing.
+// a flag, a scenario, a file name.
+//
+// What goes in: an error. What comes out: the same error with the mark, which
+// cmd/bench turns into an exit code. It never decides which errors these are.
 package usage
 
 import (

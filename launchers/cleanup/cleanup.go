@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
@@ -69,7 +70,7 @@ func (c Cleaner) FindRun(cookie string) (*Leftover, error) {
 }
 
 // FindAll is FindRun, and looks for the run's containers as well; engines are
-// those that it used. Where the machine was started anew since, only containers
+// those that it used. Where the machine was started again since, only containers
 // can be left.
 func (c Cleaner) FindAll(ctx context.Context, cookie string, engines []string, rebooted bool) (*Leftover, error) {
 	left := &Leftover{OpenLife: OpenLife{Process: results.Process{Cookie: cookie}}, remains: process.None()}
@@ -97,7 +98,7 @@ func (l *Leftover) Empty() bool {
 	return len(l.Processes()) == 0 && len(l.Containers) == 0 && l.Unseen == nil
 }
 
-// Rebooted reports whether the machine was started anew since the life began.
+// Rebooted reports whether the machine was started again since the life began.
 func (l *Leftover) Rebooted() bool {
 	return l.Process.BootID != "" && l.Process.BootID != proc.System.BootID()
 }
@@ -183,8 +184,8 @@ func (l *Leftover) Stopped(proof results.Proof, err error) results.Event {
 	case l.Empty():
 		event.Message = "left by a run that was cut off; it was gone already"
 	default:
-		event.Message = fmt.Sprintf("left by a run that was cut off: %d processes and %d containers stopped",
-			len(l.Processes()), len(l.Containers))
+		event.Message = fmt.Sprintf("left by a run that was cut off: %s and %s stopped",
+			text.Count(len(l.Processes()), "process"), text.Count(len(l.Containers), "container"))
 	}
 	return event
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/container"
@@ -26,7 +27,9 @@ type NodeSweep struct {
 	Baseline []results.VRAMProof // nil: to be read
 	KillNow  <-chan struct{}     // closed: SIGKILL at once; nil: never
 	VRAM     vram.Policy
-	Engine   string // of containers that carry the cookie; "": there are none
+	Engine   string        // of containers that carry the cookie; "": there are none
+	Grace    time.Duration // from SIGTERM to SIGKILL; 0: the node's default
+	GPUs     []int         // of the node, by index, whose memory is looked at; nil: all that the job was given
 }
 
 // Sweep is a node's part of NodeSweeper.Sweep.

@@ -2,7 +2,6 @@ package cleanup
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/benchrig/bench/results"
@@ -90,14 +89,4 @@ func (l *OpenLife) note(p *results.Process) {
 
 func (l OpenLife) spawned() bool {
 	return l.Process.PID != 0 || l.Process.Container != nil && l.Process.Container.ID != ""
-}
-
-// RunCookie is what the cookies of all servers of a run begin with; "" if the
-// life's cookie has no such part.
-func (l OpenLife) RunCookie() string {
-	run, _, found := strings.Cut(l.Process.Cookie, ".")
-	if !found {
-		return ""
-	}
-	return run
 }

@@ -21,6 +21,7 @@ func TestRemovePrivate(t *testing.T) {
 		{"others may write in it", func(path, _ string) error {
 			return os.Mkdir(path, 0o777)
 		}, false},
+		{"of another user", func(path, _ string) error { return os.Mkdir(path, 0o700) }, false},
 		{"a link to a folder of the user", func(path, kept string) error { return os.Symlink(kept, path) }, false},
 		{"a file", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false},
 	} {
@@ -35,6 +36,14 @@ func TestRemovePrivate(t *testing.T) {
 			}
 			if info, err := os.Lstat(path); err == nil && info.IsDir() {
 				if err := os.WriteFile(filepath.Join(path, "socket"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.name == "of another user" {
+				if os.Getuid() != 0 {
+					t.Skip("only root can give a folder away")
+				}
+				if err := os.Chown(path, 12345, -1); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,10 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
+	"github.com/benchrig/bench/internal/output"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
@@ -117,49 +116,15 @@ func noSuch(err error) bool {
 	return ok && failed.hung == 0 && failed.code > 0 && noSuchText.MatchString(failed.stderr)
 }
 
-// maxOutput is kept of what a client writes.
-const maxOutput = 1 << 20
-
-// bounded keeps the beginning of what is written to it.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := maxOutput - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}
-
-// lines tells each line that is written to it, and bounds what it keeps of one
-// that does not end.
-type lines struct {
-	tell func(string)
-	part []byte
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	const longest = 4 << 10 // bytes
-	n := len(p)
-	for len(p) > 0 {
-		line, rest, ended := bytes.Cut(p, []byte("\n"))
-		l.part = append(l.part, line[:min(len(line), longest-len(l.part))]...)
-		if ended {
-			if said := strings.TrimSpace(string(l.part)); said != "" {
-				l.tell(said)
-			}
-			l.part = l.part[:0]
-		}
-		p = rest
-	}
-	return n, nil
-}
-
 // call runs the client and returns its output. A limit of 0 leaves it to ctx.
 // The client is killed with all its processes when the time has passed; what
 // it asked of the engine may happen nevertheless.
 func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	return c.callTelling(ctx, limit, nil, args...)
 }
+
+// longestLine is how much of a line a client's user gets to see, in bytes.
+const longestLine = 4 << 10
 
 // callTelling is call, and tell gets each line of output when it comes; nil:
 // nobody does.
@@ -171,26 +136,22 @@ func (c CLI) callTelling(ctx context.Context, limit time.Duration, tell func(str
 	defer cancel()
 
 	cmd := exec.CommandContext(limited, c.program, args...)
-	var stdout, stderr bounded
+	var stdout, stderr output.Head
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, &stdout, &stderr
 	if tell != nil {
-		var mu sync.Mutex // both outputs are read at once
-		one := func(line string) {
-			mu.Lock()
-			defer mu.Unlock()
-			tell(line)
-		}
-		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, &lines{tell: one}), io.MultiWriter(&stderr, &lines{tell: one})
+		lines := &output.Lines{Most: longestLine, Do: tell}
+		cmd.Stdout = io.MultiWriter(&stdout, lines.Writer())
+		cmd.Stderr = io.MultiWriter(&stderr, lines.Writer())
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is ours to handle
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // it succeeded, and a child of it keeps the pipe
-		return strings.TrimSpace(stdout.String()), nil
+		return stdout.String(), nil
 	}
 
-	failed := &cliError{call: c.Engine + " " + args[0], code: -1, stderr: strings.TrimSpace(stderr.String()), err: err}
+	failed := &cliError{call: c.Engine + " " + args[0], code: -1, stderr: stderr.String(), err: err}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.code = exit.ExitCode()
 	}
@@ -201,18 +162,22 @@ func (c CLI) callTelling(ctx context.Context, limit time.Duration, tell func(str
 		}
 	}
 
-	return strings.TrimSpace(stdout.String()), failed
+	return stdout.String(), failed
 }
 
 // state is the part of an engine's knowledge that is used.
 type state struct {
 	Running    bool
 	Restarting bool
-	PID        int `json:"Pid"`
+	Paused     bool // podman does not call such a container running
+	PID        int  `json:"Pid"`
 	ExitCode   int
 	OOMKilled  bool
 	Error      string
 }
+
+// lives reports whether the container has not ended.
+func (s state) lives() bool { return s.Running || s.Restarting || s.Paused }
 
 // inspect asks for a container's state; noSuch tells errors apart.
 func (c CLI) inspect(ctx context.Context, id string) (state, error) {

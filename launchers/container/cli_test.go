@@ -1,6 +1,7 @@
 package container
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,5 +34,27 @@ func TestCallLeavesBackgroundChildrenAlone(t *testing.T) {
 	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// What docker and podman print of containers in the states that matter.
+func TestStateLives(t *testing.T) {
+	t.Parallel()
+	for printed, want := range map[string]bool{
+		`{"Status":"running","Running":true,"Paused":false,"Pid":7}`:                     true,
+		`{"Status":"paused","Running":true,"Paused":true,"Pid":7}`:                       true, // docker
+		`{"OciVersion":"1.0","Status":"paused","Running":false,"Paused":true,"Pid":7}`:   true, // podman
+		`{"Status":"restarting","Running":false,"Restarting":true,"Pid":0,"ExitCode":1}`: true,
+		`{"Status":"exited","Running":false,"Paused":false,"Pid":0,"ExitCode":0}`:        false,
+		`{"Status":"created","Running":false,"Paused":false,"Restarting":false,"Pid":0}`: false,
+		`{"Status":"exited","Running":false,"OOMKilled":true,"Pid":0,"ExitCode":137}`:    false,
+	} {
+		var s state
+		if err := json.Unmarshal([]byte(printed), &s); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.lives(); got != want {
+			t.Errorf("lives() of %s = %t, want %t", printed, got, want)
+		}
 	}
 }

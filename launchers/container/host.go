@@ -15,11 +15,11 @@ import (
 
 // Host is what a recipe must know of this machine.
 type Host struct {
-	Rootless    bool   // its containers belong to a user who is not root
-	RenderGroup int    // of the device files of GPUs, 0: none
-	User        string // who bench runs as; a number if it has no name
-	CDI         CDI
-	InJob       bool // a scheduler may show us fewer GPUs than the machine has, counted anew from 0
+	Rootless     bool   // its containers belong to a user who is not root
+	DeviceGroups []int  // of the device files of AMD's GPUs, in order; root's is left out
+	User         string // who bench runs as; a number if it has no name
+	CDI          CDI
+	InJob        bool // a scheduler may show us fewer GPUs than the machine has, counted anew from 0
 }
 
 // CDI is what the machine's CDI specifications, by which podman knows devices,
@@ -38,19 +38,33 @@ func ThisHost() Host {
 		host.User = who.Username
 	}
 	host.CDI = readCDI("/etc/cdi", "/var/run/cdi") // podman reads these two
-	nodes, _ := os.ReadDir("/dev/dri")             // none: there are no GPUs
+	host.DeviceGroups = deviceGroups("/dev/kfd", "/dev/dri")
+	return host
+}
+
+// deviceGroups are the groups of kfd, and of the cards and render nodes in a folder, in
+// order and without root's.
+func deviceGroups(kfd, folder string) []int {
+	files := []string{kfd}
+	nodes, _ := os.ReadDir(folder) // none: there are no GPUs
 	for _, node := range nodes {
-		info, err := node.Info()
-		if err != nil || !strings.HasPrefix(node.Name(), "renderD") {
-			continue
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			host.RenderGroup = int(stat.Gid)
-			break
+		if name := node.Name(); strings.HasPrefix(name, "card") || strings.HasPrefix(name, "renderD") {
+			files = append(files, filepath.Join(folder, name))
 		}
 	}
 
-	return host
+	var groups []int
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Gid != 0 {
+			groups = append(groups, int(stat.Gid))
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
 }
 
 // nameLine is that of a device named by NVIDIA's UUID, in YAML or JSON.

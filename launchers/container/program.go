@@ -17,15 +17,31 @@ const (
 	singularity  = "singularity"
 	enroot       = "enroot"
 	charliecloud = "charliecloud"
+	// pyxis is a plugin of Slurm: srun itself enters the image, so that the server is a
+	// job step
+	pyxis = "pyxis"
 )
 
 // EngineNames are all engines, in the order of messages.
 func EngineNames() []string {
-	return []string{docker, podman, apptainer, singularity, enroot, charliecloud}
+	return []string{docker, podman, apptainer, singularity, enroot, charliecloud, pyxis}
 }
 
 // Daemon reports whether a daemon, or what acts as one, runs the container.
 func (o Options) Daemon() bool { return o.Engine == "" || o.Engine == docker || o.Engine == podman }
+
+// JobStep reports whether srun enters the image.
+func (o Options) JobStep() bool { return o.Image != "" && o.Engine == pyxis }
+
+// ImageIsFile reports whether the image of an engine without a daemon is a file or a
+// folder, and not an address such as docker://IMAGE or, of pyxis, REGISTRY#IMAGE.
+func (o Options) ImageIsFile() bool {
+	if o.Engine == pyxis {
+		return strings.HasPrefix(o.Image, "/") || strings.HasPrefix(o.Image, ".") ||
+			strings.HasSuffix(o.Image, ".sqsh")
+	}
+	return !strings.Contains(o.Image, "://")
+}
 
 // ShowsHome reports whether the engine shows the user's home within, and with it
 // what libraries keep there between starts.
@@ -53,6 +69,8 @@ func (job Job) Wrapped() (argv []string, env map[string]string, err error) {
 		argv, env = enrootCommand(job, mounts), job.Env
 	case charliecloud:
 		argv, env = charliecloudCommand(job, mounts)
+	case pyxis:
+		argv, env = stepProgram(job), job.Env
 	default:
 		argv, env = apptainerCommand(job, mounts)
 	}
@@ -65,7 +83,7 @@ func (job Job) checkWrapped() error {
 	o := job.Options
 	for key, given := range map[string]bool{
 		"network": !o.HostNetwork(), "shm-size": o.ShmSize != "", "devices": len(o.Devices) > 0,
-		"gpus": o.GPUs != "" && o.GPUs != NoGPUs && o.GPUs != AllGPUs,
+		"gpus": o.GPUs != "" && o.GPUs != noGPUs && o.GPUs != AllGPUs,
 	} {
 		if given {
 			return fmt.Errorf("container: %s: %s shares the machine's network, /dev/shm and devices: leave the key out",
@@ -157,4 +175,47 @@ func charliecloudCommand(job Job, mounts []Mount) (argv []string, env map[string
 	maps.Copy(env, job.Env)
 
 	return slices.Concat(argv, job.Options.Args, []string{filepath.Clean(job.Options.Image), "--"}, words), env
+}
+
+// stepProgram is what a job step runs within: an image's entry point is not looked at.
+func stepProgram(job Job) []string {
+	if job.Entry != nil {
+		return job.Argv
+	}
+	words, _ := programWithin(job)
+	return words
+}
+
+// StepOptions are the options by which srun enters the image; none of other engines
+// than pyxis. Variables that are not named would give way to the image's own.
+func (job Job) StepOptions() ([]string, error) {
+	o := job.Options
+	if !o.JobStep() {
+		return nil, nil
+	}
+
+	mounts, err := mounts(job)
+	if err != nil {
+		return nil, err
+	}
+	var binds []string
+	for _, mount := range mounts {
+		text := mount.Source + ":" + mount.Target
+		if mount.Options != "" {
+			text += ":" + strings.ReplaceAll(mount.Options, ",", "+")
+		}
+		if strings.Contains(text, ",") {
+			return nil, fmt.Errorf("container: mounts: %q: pyxis takes no comma in a path", text)
+		}
+		binds = append(binds, text)
+	}
+
+	options := []string{"--container-image=" + o.Image, "--no-container-entrypoint"}
+	if len(binds) > 0 {
+		options = append(options, "--container-mounts="+strings.Join(binds, ","))
+	}
+	if names := slices.Sorted(maps.Keys(job.withCacheVariables())); len(names) > 0 {
+		options = append(options, "--container-env="+strings.Join(names, ","))
+	}
+	return append(options, o.Args...), nil
 }

@@ -24,7 +24,7 @@ const (
 
 // GPUs in Options that are not a list of devices.
 const (
-	NoGPUs  = "none"
+	noGPUs  = "none"
 	AllGPUs = "all"
 )
 
@@ -280,20 +280,24 @@ func gpuOptions(engine string, job Job) []string {
 
 // hidesGPUs reports whether the container is to see no GPU.
 func (job Job) hidesGPUs() bool {
-	return job.GPUs != nil && len(job.GPUs) == 0 || job.Options.GPUs == NoGPUs
+	return job.GPUs != nil && len(job.GPUs) == 0 || job.Options.GPUs == noGPUs
 }
 
 // groups give a container's processes the rights that the device files of AMD's
-// GPUs ask for.
+// GPUs ask for: by number, because images give the names to other groups, or lack them.
 func (h Host) groups(engine string) []string {
 	if engine == podman && h.Rootless {
 		return []string{"--group-add", "keep-groups"}
 	}
-	groups := []string{"--group-add", "video"}
-	if h.RenderGroup > 0 {
-		groups = append(groups, "--group-add", strconv.Itoa(h.RenderGroup)) // few images know it by name
+	if len(h.DeviceGroups) == 0 {
+		return []string{"--group-add", "video"} // this machine has no such file: the plan of another
 	}
-	return groups
+
+	var options []string
+	for _, group := range h.DeviceGroups {
+		options = append(options, "--group-add", strconv.Itoa(group))
+	}
+	return options
 }
 
 func nvidiaOptions(engine string, job Job) []string {

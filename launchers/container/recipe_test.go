@@ -18,10 +18,10 @@ func TestGroups(t *testing.T) {
 		want   string
 	}{
 		{docker, Host{}, "--group-add video"},
-		{docker, Host{RenderGroup: 109}, "--group-add video --group-add 109"},
-		{docker, Host{Rootless: true, RenderGroup: 109}, "--group-add video --group-add 109"},
-		{podman, Host{RenderGroup: 109}, "--group-add video --group-add 109"},
-		{podman, Host{Rootless: true, RenderGroup: 109}, "--group-add keep-groups"},
+		{docker, Host{DeviceGroups: []int{39, 109}}, "--group-add 39 --group-add 109"},
+		{docker, Host{Rootless: true, DeviceGroups: []int{109}}, "--group-add 109"},
+		{podman, Host{DeviceGroups: []int{109}}, "--group-add 109"},
+		{podman, Host{Rootless: true, DeviceGroups: []int{109}}, "--group-add keep-groups"},
 	} {
 		if got := strings.Join(c.host.groups(c.engine), " "); got != c.want {
 			t.Errorf("groups(%s) of %+v = %q, want %q", c.engine, c.host, got, c.want)
@@ -29,19 +29,26 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A client writes in pieces, and nothing bounds its lines.
-func TestLines(t *testing.T) {
+// Each group counts once, and root's is not added.
+func TestDeviceGroups(t *testing.T) {
 	t.Parallel()
-	var told []string
-	l := &lines{tell: func(line string) { told = append(told, line) }}
-	for _, piece := range []string{"on", "e\ntwo\n\n", strings.Repeat("x", 10000), strings.Repeat("x", 10000) +
-		"\n", "rest"} {
-		if n, err := l.Write([]byte(piece)); n != len(piece) || err != nil {
-			t.Errorf("Write(%d bytes) = %d, %v", len(piece), n, err)
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files to other groups")
+	}
+	dir := t.TempDir()
+	for name, group := range map[string]int{"kfd": 109, "card0": 44, "renderD128": 109, "renderD129": 0} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(path, 0, group); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if want := []string{"one", "two", strings.Repeat("x", 4096)}; !slices.Equal(told, want) {
-		t.Errorf("told %d lines %.10q, want %.10q", len(told), told, want)
+
+	got := deviceGroups(filepath.Join(dir, "kfd"), dir)
+	if want := []int{44, 109}; !slices.Equal(got, want) {
+		t.Errorf("deviceGroups = %v, want %v", got, want)
 	}
 }
 

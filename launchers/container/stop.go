@@ -44,7 +44,8 @@ func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 	c.proof.StopS = time.Since(began).Seconds()
 	if len(left) > 0 {
 		c.proof.Unkillable = left
-		return c.proof, fmt.Errorf("stop container %s: %s says that it is gone, but its processes %v are still there",
+		return c.proof, fmt.Errorf("stop container %s: %s says that it was removed, but its processes %v are "+
+			"still running",
 			c.identity.Container.Name, c.cli.Engine, left)
 	}
 
@@ -60,11 +61,14 @@ func (c *Container) stopOrKill(ctx context.Context, grace time.Duration) (signal
 		err := c.look(ctx)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return err != nil && !noSuch(err) || err == nil && (c.state.Running || c.state.Restarting)
+		return err != nil && !noSuch(err) || err == nil && c.state.lives()
 	}
 
 	if !running() {
 		return nil
+	}
+	if c.isPaused() {
+		_, _ = c.cli.call(ctx, c.cli.Limits.Kill, "unpause", c.id) // else podman neither stops nor kills it
 	}
 	if asking, cancel := sleep.UnlessClosed(ctx, c.killNow); asking.Err() == nil {
 		signals = append(signals, "TERM")
@@ -83,6 +87,13 @@ func (c *Container) stopOrKill(ctx context.Context, grace time.Duration) (signal
 	return signals
 }
 
+// isPaused reports whether somebody has paused the container, by what is known of it.
+func (c *Container) isPaused() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Paused
+}
+
 // Terminate sends SIGTERM to the container's first process, for one that may have
 // lost it during a Stop.
 func (c *Container) Terminate() {
@@ -93,7 +104,7 @@ func (c *Container) Terminate() {
 func (c *Container) exitCode(signals []string) *int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state.Running || len(signals) == 0 && c.state == (state{}) {
+	if c.state.lives() || len(signals) == 0 && c.state == (state{}) {
 		return nil
 	}
 	code := c.state.ExitCode

@@ -56,7 +56,7 @@ func (c *Container) hasEnded(ctx context.Context) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.state.Running && !c.state.Restarting
+	return !c.state.lives()
 }
 
 // awaitReason gives the engine a moment to note that the kernel killed the
@@ -178,7 +178,7 @@ func (c *Container) isOver() bool {
 	}
 }
 
-// goOn are the options that make a client go on after the last line that was
+// goOn are the options that make a client continue after the last line that was
 // received; none where the log has not grown since it had the size of empty.
 func (c *Container) goOn(empty int64) []string {
 	info, err := os.Stat(c.logPath)

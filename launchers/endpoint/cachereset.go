@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/launchers/serverlog"
 )
 
@@ -137,8 +138,8 @@ func (e *Endpoint) Slots(ctx context.Context) ([]slot, error) {
 // queued; false if it does not tell.
 func (e *Endpoint) Outstanding(ctx context.Context) (int, bool) {
 	if metrics, err := e.Metrics(ctx); err == nil {
-		if running, ok := metrics[engines.Running]; ok {
-			return int(running + metrics[engines.Waiting]), true
+		if running, ok := metrics[scrape.Running]; ok {
+			return int(running + metrics[scrape.Waiting]), true
 		}
 	}
 

@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 func TestServerMetrics(t *testing.T) {
@@ -25,7 +26,7 @@ func TestServerMetrics(t *testing.T) {
 	vllm, _ := engines.Lookup("vllm")
 	server := New(vllm, recipe.Spec{BaseURL: remote.URL})
 	got, err := server.Metrics(t.Context())
-	if diff := cmp.Diff(map[string]float64{engines.Running: 3, engines.InputTokensTotal: 7}, got); err != nil ||
+	if diff := cmp.Diff(map[string]float64{scrape.Running: 3, scrape.InputTokensTotal: 7}, got); err != nil ||
 		diff != "" {
 		t.Errorf("Metrics() = %v: (-want +got)\n%s", err, diff)
 	}

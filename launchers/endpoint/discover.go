@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -122,7 +123,7 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec, of
 // takeLength takes the context length that a description tells.
 func (d *Discovery) takeLength(answer any, place engines.Description) {
 	for where, fact := range place.Facts {
-		if n, ok := at(answer, where).(float64); ok && fact == engines.FactContext && n >= 1 && d.MaxModelLen == 0 {
+		if n, ok := at(answer, where).(float64); ok && fact == logs.FactContext && n >= 1 && d.MaxModelLen == 0 {
 			d.MaxModelLen, d.LenFrom = int(n), place.Path
 		}
 	}

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/dataset/audio"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -160,19 +163,20 @@ func (p *prober) ask(ctx context.Context, method, path string, body any, limit t
 // send makes one request; the caller closes the response's body.
 func (p *prober) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var reader io.Reader
+	var contentType string
 	if body != nil {
-		text, err := json.Marshal(body)
+		text, kind, err := encode(body)
 		if err != nil {
 			return nil, fmt.Errorf("encode request: %w", err)
 		}
-		reader = bytes.NewReader(text)
+		reader, contentType = bytes.NewReader(text), kind
 	}
 	request, err := http.NewRequestWithContext(ctx, method, p.base+path, reader)
 	if err != nil {
 		return nil, err
 	}
 	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", contentType)
 	}
 	if p.key != "" {
 		request.Header.Set("Authorization", "Bearer "+p.key)
@@ -190,6 +194,28 @@ func (p *prober) send(ctx context.Context, method, path string, body any) (*http
 	}
 
 	return response, nil
+}
+
+// Form is a request body with a WAV file, sent as multipart/form-data.
+type Form struct {
+	Fields map[string]any // texts
+	WAV    []byte
+}
+
+// encode makes a request's body, and says of which type it is.
+func encode(body any) (text []byte, contentType string, err error) {
+	form, ok := body.(Form)
+	if !ok {
+		text, err = json.Marshal(body)
+		return text, "application/json", err
+	}
+
+	var texts [][2]string
+	for _, name := range slices.Sorted(maps.Keys(form.Fields)) {
+		texts = append(texts, [2]string{name, fmt.Sprint(form.Fields[name])})
+	}
+	text, err = audio.Form(form.WAV, texts)
+	return text, audio.FormType, err
 }
 
 // bareError drops the method and address that net/http puts before a cause.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
@@ -102,7 +103,7 @@ func TestRouter(t *testing.T) {
 		t.Errorf("VocabSize() = %d, want that of the loaded model, 1184", vocab)
 	}
 
-	if counters, err := e.Counters(t.Context()); err != nil || counters[engines.InputTokensTotal] != 12 {
+	if counters, err := e.Counters(t.Context()); err != nil || counters[scrape.InputTokensTotal] != 12 {
 		t.Errorf("Counters() = %v, %v, want 12 input tokens", counters, err)
 	}
 	if busy, known := e.Outstanding(t.Context()); busy != 1 || !known {

@@ -2,10 +2,7 @@ package engines
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -106,33 +103,6 @@ func OfCommand(argv []string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// hasNone says for a kind's WeightsOnGPU that none of these arguments is given.
-func hasNone(spelling func() recipe.Spelling, names ...string) func([]recipe.Arg) bool {
-	return func(args []recipe.Arg) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return spelling().Has(args, name) })
-	}
-}
-
-// namedFile is a kind's File for arguments of these canonical names, NAME.PART for
-// a part of an object.
-func namedFile(spelling func() recipe.Spelling, names ...string) func(string, any) string {
-	return func(given string, value any) string {
-		for _, name := range names {
-			whole, part, dotted := strings.Cut(name, ".")
-			object, isObject := value.(map[string]any)
-			switch key := spelling().Key(given); {
-			case key == name && !isObject:
-				path, _ := value.(string)
-				return path
-			case key == whole && dotted && isObject:
-				path, _ := object[part].(string)
-				return path
-			}
-		}
-		return ""
-	}
-}
-
 // Dialects are those of servers that the launcher command starts.
 func Dialects() []string {
 	names := []string{OpenAI}
@@ -188,60 +158,31 @@ func (k Kind) filled(s recipe.Spec) recipe.Spec {
 	return s
 }
 
-// address is where the server shall listen.
-func address(s recipe.Spec) (host, port string) { return s.Host, strconv.Itoa(s.Port) }
-
-// needModel refuses a recipe without a model, or with one that an engine would
-// read as an option.
-func needModel(s recipe.Spec) error {
-	switch {
-	case s.Model == "":
-		return fmt.Errorf("model: missing: say which model %s shall load", s.Launcher)
-	case strings.HasPrefix(s.Model, "-"):
-		return fmt.Errorf("model: %q begins with a dash, as options do: write a path as ./%s", s.Model, s.Model)
-	case strings.ContainsRune(s.Model+s.ServedName, 0):
-		return fmt.Errorf("model: %q holds a NUL byte", s.Model)
+// Drafts reports whether a recipe makes its engine decode speculatively, and how
+// many tokens it drafts at once; 0: that is not said. known is false where the
+// recipe cannot tell: the server runs already, or is of an unknown kind.
+func Drafts(kind Kind, args []recipe.Arg) (drafts bool, tokens int, known bool) {
+	if kind.Drafts == nil {
+		return false, 0, false
 	}
-	return nil
+	drafts, tokens = kind.Drafts(args)
+	if !drafts {
+		tokens = 0
+	}
+	return drafts, tokens, true
 }
 
-// servedOrModel is the name in requests where an engine serves a model under
-// its own name unless told otherwise.
-func servedOrModel(s recipe.Spec) string { return cmp.Or(s.ServedName, s.Model) }
-
-// unknownSize is the WorldSize of kinds that use whatever GPUs they see, or
-// none.
-func unknownSize([]recipe.Arg) int { return 0 }
-
-// maxParallel is more than any parallelism option will ever say.
-const maxParallel = 4096
-
-// sizes multiplies the options of those canonical names, 1 where one is not
-// given; 0 if one cannot be read.
-func sizes(s recipe.Spelling, args []recipe.Arg, names ...string) int {
-	product := 1
-	for _, name := range names {
-		value, ok := s.Find(args, name)
-		if !ok || value == nil {
-			continue
-		}
-		size, ok := positive(value)
-		if !ok || size > maxParallel {
-			return 0
-		}
-		product *= size
+// DroppedEnv names the variables of environ that a server of the spec does not
+// inherit, because they would silently change it or its recipe removes them.
+// Those that the recipe sets are not a loss and not among them.
+func DroppedEnv(environ []string, spec recipe.Spec) []string {
+	kind, ok := Lookup(spec.Launcher)
+	if !ok || kind.External || spec.Container.Contained() { // a container inherits nothing
+		return nil
 	}
-	return product
-}
-
-func positive(value any) (int, bool) {
-	var text string
-	switch v := value.(type) {
-	case json.Number:
-		text = v.String()
-	case string:
-		text = v
+	command, err := kind.Command(spec)
+	if err != nil {
+		return nil // no server comes of it
 	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n > 0
+	return recipe.Dropped(environ, spec, command)
 }

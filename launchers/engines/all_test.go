@@ -176,7 +176,7 @@ func TestBadRecipes(t *testing.T) {
 		{
 			"null in a list", "vllm",
 			recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "sizes", Value: []any{"1", nil}}}},
-			"null cannot stand in a list",
+			"null is not allowed in a list",
 		},
 		{"odd number in a map", "vllm", recipe.Spec{
 			Model: "m",

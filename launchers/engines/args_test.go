@@ -153,7 +153,7 @@ type option struct {
 
 // argparse splits a command line as Python's argparse and clap do: an element
 // that begins with a dash is an option, what follows are its values, and a
-// value may also stand behind "=".
+// value may also be behind "=".
 func argparse(argv []string) []option {
 	var options []option
 	for _, word := range argv {

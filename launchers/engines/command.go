@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
 )
 
@@ -17,7 +18,7 @@ func commandKind() Kind {
 		WholeArgv:    true,
 		Conflicts:    func(spec recipe.Spec, _ Version) []Conflict { return bareFlashAttention(spec.Command) },
 		LocalModel:   true,
-		RequestLog:   torchRequests, // a wrapper around an engine, most often
+		RequestLog:   logs.TorchRequests, // a wrapper around an engine, most often
 		Template:     commandTemplate,
 		DefaultPort:  8000,
 		StopGrace:    30 * time.Second,
@@ -28,9 +29,7 @@ func commandKind() Kind {
 		ModelsMaybe:  true,
 		MayTokenize:  true,
 		MetricsPath:  "/metrics",
-		Counters:     anyCounters(),
-		Gauges:       anyGauges(),
-		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
+		Metrics:      anyMetrics(),
 		AnyModelName: true,
 	}.started()
 }
@@ -52,7 +51,7 @@ func commandCommand(s recipe.Spec) (recipe.Command, error) {
 	if err != nil {
 		return recipe.Command{}, err
 	}
-	words, err := fillPeers(s.Command, s.Peers)
+	words, err := recipe.FillPeers(s.Command, s.Peers)
 	if err != nil {
 		return recipe.Command{}, err
 	}

@@ -17,6 +17,7 @@ type Conflict struct {
 	Env      string // name of the variable; "": not a variable
 	Message  string // what happens, from which version on, and what to do
 	NoEffect bool   // the engine starts all the same
+	Room     int    // tokens of a request and its answer for which it leaves room; 0: it sets no limit
 }
 
 // Version is the version of an engine; "": it is not known.

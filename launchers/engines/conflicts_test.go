@@ -303,6 +303,12 @@ func TestEmbeddings(t *testing.T) {
 	} {
 		kind, _ := Lookup(c.kind)
 		_, err := kind.Command(recipe.Spec{Binary: []string{"x"}, Model: "m", Args: []recipe.Arg{c.arg}})
+		_, asked := kind.Command(recipe.Spec{
+			Binary: []string{"x"}, Model: "m", Args: []recipe.Arg{c.arg}, Answer: recipe.Smoke{Path: "/v1/embeddings"},
+		})
+		if asked != nil && strings.Contains(asked.Error(), "generates no tokens") {
+			t.Errorf("%s with %s: %v where embeddings are measured", c.kind, c.arg.Name, asked)
+		}
 		if refused := err != nil && strings.Contains(err.Error(), "generates no tokens"); refused != c.refused {
 			t.Errorf("%s with %s: %v: error %v, want it refused: %t", c.kind, c.arg.Name, c.arg.Value, err, c.refused)
 		}

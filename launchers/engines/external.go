@@ -2,9 +2,10 @@ package engines
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 func externalKind() Kind {
@@ -19,12 +20,10 @@ func externalKind() Kind {
 		ModelsMaybe: true,
 		MayTokenize: true,
 		MetricsPath: "/metrics",
-		Counters:    anyCounters(),
-		Gauges:      anyGauges(),
-		AcceptedAt:  slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
+		Metrics:     anyMetrics(),
 		Describe: []Description{
-			{Path: "/props", Facts: map[string]Fact{"default_generation_settings.n_ctx": FactContext}},
-			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+			{Path: "/props", Facts: map[string]logs.Fact{"default_generation_settings.n_ctx": logs.FactContext}},
+			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
 		},
 		AnyModelName: true,
 	}
@@ -53,24 +52,21 @@ func ExternalCommand(s recipe.Spec) (recipe.Command, error) {
 	return recipe.Command{}, nil
 }
 
-// anyCounters are those of all kinds, for a server of which it is not known
+// anyMetrics are those of all kinds, for a server of which it is not known
 // what it is. Their names begin with the engine's, so they do not mix.
-func anyCounters() map[string][]string {
-	all := make(map[string][]string)
-	for _, kind := range []map[string][]string{vllmCounters(), llamaCounters(), sglangCounters(), tgiCounters()} {
-		for ours, theirs := range kind {
-			all[ours] = append(all[ours], theirs...)
+func anyMetrics() scrape.Metrics {
+	all := scrape.Metrics{Counters: map[string][]string{}, Gauges: map[string]scrape.Gauge{}}
+	for _, m := range []scrape.Metrics{vllmMetrics(), llamaMetrics(), sglangMetrics(), tgiMetrics()} {
+		for ours, theirs := range m.Counters {
+			all.Counters[ours] = append(all.Counters[ours], theirs...)
 		}
-	}
-	return all
-}
-
-func anyGauges() map[string]Gauge {
-	all := make(map[string]Gauge)
-	for _, kind := range []map[string]Gauge{vllmGauges(), llamaGauges(), sglangGauges(), tgiGauges()} {
-		for ours, gauge := range kind {
-			all[ours] = Gauge{Names: append(all[ours].Names, gauge.Names...), Highest: gauge.Highest}
+		for ours, gauge := range m.Gauges {
+			all.Gauges[ours] = scrape.Gauge{
+				Names:   append(all.Gauges[ours].Names, gauge.Names...),
+				Highest: gauge.Highest,
+			}
 		}
+		all.AcceptedAt = append(all.AcceptedAt, m.AcceptedAt...)
 	}
 	return all
 }
@@ -83,7 +79,7 @@ var externalTemplate = starterHead("a server that is already running", "external
   # api-key: ${env:SERVER_API_KEY}   # from your shell, never written to the results
 ` + starterSmallLoad + `
 repeats: 3                         # differences need repeats
-restart: never                     # the server is not ours
+restart: never                     # bench does not own the server
 on-failure: continue
 deadlines: {step: 30m, run: 12h}
 `

@@ -23,7 +23,19 @@ func kernelCaches() []container.Cache {
 	}
 }
 
-// Downloads warns of a container that fetches its model anew with each start:
+// compiledCode are the variables of the libraries by which Python engines compile
+// kernels and graphs.
+func compiledCode(own ...string) []string {
+	return append(own, "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "FLASHINFER_WORKSPACE_BASE", cudaCode)
+}
+
+// cudaCode is the variable of the code that CUDA's driver compiles for a GPU.
+const cudaCode = "CUDA_CACHE_PATH"
+
+// hubFolder is the variable of what comes from Hugging Face's hub.
+func hubFolder() []string { return []string{hubCache().Variable} }
+
+// Downloads warns of a container that fetches its model again with each start:
 // what it downloads goes with it. "": there is nothing to say.
 func Downloads(kind Kind, spec recipe.Spec) string {
 	image, model := spec.Container.Image, spec.Model
@@ -49,6 +61,6 @@ func Downloads(kind Kind, spec recipe.Spec) string {
 		token = `; a gated model also needs env: {HF_TOKEN: "${env:HF_TOKEN}"}`
 	}
 
-	return fmt.Sprintf("container: each start downloads %s again, for what a container downloads goes with it: "+
-		"write cache: ${env:HOME}/.cache below container:%s", model, token)
+	return fmt.Sprintf("container: each start downloads %s again, because a container's downloads are removed "+
+		"with it: write cache: ${env:HOME}/.cache below container:%s", model, token)
 }

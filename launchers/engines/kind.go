@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 // Kind describes one kind of server. Kinds are values in a list, not types in
@@ -57,6 +58,11 @@ type Kind struct {
 	Entry        []string
 	ImageProgram []string
 	ImageCaches  []container.Cache // what the engine keeps between starts, where its image looks for it
+
+	// CompileCaches are the variables that name folders in which the engine, or what
+	// it is built on, keeps compiled code between starts; nil: none are known.
+	// HubCaches are those of downloaded models.
+	CompileCaches, HubCaches []string
 
 	// WorldSize says how many GPUs one server of this recipe uses by its
 	// parallelism arguments; 0 if it cannot tell.
@@ -114,46 +120,28 @@ type Kind struct {
 	// beginnings of owned_by in its model list, in lower case, by which it is recognised
 	Owners []string
 	// its model list alone has "meta" or "status" of a model, which tells it from others, too
-	ListsState   bool
-	ModelsMaybe  bool            // a missing model list (404) says nothing against the server
-	TokenizePath string          // "" if there is none
-	Tokenize     TokenizeDialect // how TokenizePath is asked; "": as vLLM
-	MayTokenize  bool            // there may be a tokenize endpoint: it is looked for once the server serves
-	LoadsLate    bool            // the model loads with the first request: an error then is about the model
-	VersionPath  string          // "" if there is none
-	MetricsPath  string          // Prometheus text; "" if there is none
-	// our name ("output_tokens_total") -> the engine's metric names, newest
-	// first: the first present wins; "a+b" is their sum, "a?b" is a where b is
-	// shown too
-	Counters   map[string][]string
-	Gauges     map[string]Gauge // our name ("running") -> where it comes from
-	AcceptedAt []string         // metrics of accepted draft tokens by the label "position", newest first
-	Fatal      []FatalLine
-	RequestLog *regexp.Regexp // lines that quote requests and answers, and so may quote anything; nil: there are none
+	ListsState     bool
+	ModelsMaybe    bool            // a missing model list (404) says nothing against the server
+	TokenizePath   string          // "" if there is none
+	Tokenize       TokenizeDialect // how TokenizePath is asked; "": as vLLM
+	MayTokenize    bool            // there may be a tokenize endpoint: it is looked for once the server serves
+	LoadsLate      bool            // the model loads with the first request: an error then is about the model
+	VersionPath    string          // "" if there is none
+	MetricsPath    string          // Prometheus text; "" if there is none
+	scrape.Metrics                 // what its metrics page shows
+	Fatal          []logs.FatalLine
+	// lines that quote requests and answers, and so may quote anything; nil: there are none
+	RequestLog *regexp.Regexp
 	Waiting    *regexp.Regexp // lines of a start that show waiting, not progress; nil: none are known
 	// a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
 	ReadyForTerm *regexp.Regexp
-	Milestones   []Milestone    // of the log of a start
-	Describe     []Description  // asked once it serves
-	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart
-	CacheSalt    bool           // requests take a cache_salt, whose value keeps prefix caches apart
-	ModelFile    string         // path that tells model_path, the file that is loaded; "": none
-	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
-	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
-}
-
-// FatalLine is a log line that says why a server cannot go on. It is evidence,
-// not proof: engines also log errors that they survive.
-type FatalLine struct {
-	Pattern *regexp.Regexp
-	Class   results.FailureClass
-	Hint    string // what usually helps, for the end of the failure's message; "": nothing to add
-
-	Starting bool // it counts only until the server serves: later, the same words are about a request
-	Guess    bool // another line with a class of its own takes its place
-	// Passing: engines may go on after it, so that it names the failure of one that
-	// has ended, and gives no start up.
-	Passing bool
+	Milestones   []logs.Milestone // of the log of a start
+	Describe     []Description    // asked once it serves
+	Reset        *Reset           // how it forgets its prefix cache; nil: only by a restart
+	CacheSalt    bool             // requests take a cache_salt, whose value keeps prefix caches apart
+	ModelFile    string           // path that tells model_path, the file that is loaded; "": none
+	AnyModelName bool             // the server accepts any model name in a request, so the list must be checked
+	Body         map[string]any   // fields every request to this kind carries, e.g. cache_prompt: false
 }
 
 // Reset says how an engine forgets its prefix cache.
@@ -174,7 +162,7 @@ type Description struct {
 
 	// Facts are values by their place in the answer, "a.b"; a number is an
 	// index. Names without a fact become arguments where Arguments says so.
-	Facts     map[string]Fact
+	Facts     map[string]logs.Fact
 	Arguments string // place of an object whose scalars are the arguments in force; ".": the answer; "": none
 }
 

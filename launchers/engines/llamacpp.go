@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,14 +24,15 @@ func llamacppKind() Kind {
 		DefaultPort: 8080,
 		// With a stream open a server stops at its next keep-alive ping, which
 		// comes every 30 s.
-		StopGrace: 35 * time.Second,
-		Run:       []string{"llama-server"},
-		Backends:  []string{"llama.cpp"},
-		Dialect:   "llamacpp",
-		Command:   llamaCommand,
-		Entry:     []string{"llama-server"},
-		Image:     "ghcr.io/ggml-org/llama.cpp:server-cuda",
-		ImageAMD:  "ghcr.io/ggml-org/llama.cpp:server-rocm",
+		StopGrace:     35 * time.Second,
+		Run:           []string{"llama-server"},
+		Backends:      []string{"llama.cpp"},
+		Dialect:       "llamacpp",
+		Command:       llamaCommand,
+		Entry:         []string{"llama-server"},
+		Image:         "ghcr.io/ggml-org/llama.cpp:server-cuda",
+		ImageAMD:      "ghcr.io/ggml-org/llama.cpp:server-rocm",
+		CompileCaches: []string{cudaCode}, HubCaches: append(hubFolder(), "LLAMA_CACHE"),
 		ImageCaches: []container.Cache{
 			hubCache(), {Name: "llama.cpp", Path: "/root/.cache/llama.cpp", Variable: "LLAMA_CACHE"},
 		},
@@ -66,9 +69,7 @@ func llamacppKind() Kind {
 		TokenizePath: "/tokenize",
 		MetricsPath:  "/metrics",
 		VersionPath:  "/props",
-		Counters:     llamaCounters(),
-		Gauges:       llamaGauges(),
-		AcceptedAt:   llamaAcceptedAt(),
+		Metrics:      llamaMetrics(),
 		ModelFile:    "/props",
 		Reset:        llamaReset(),
 		Fatal:        llamaFatal(),
@@ -76,10 +77,11 @@ func llamacppKind() Kind {
 			`log_server_r: +(request|response): |\bprompt: |Parsing (chat message|input)|Parsed message: `),
 		Milestones: llamaMilestones(),
 		Describe: []Description{
-			{Path: "/props", Arguments: ".", Facts: map[string]Fact{
-				"build_info": FactVersion, "total_slots": FactSlots, "default_generation_settings.n_ctx": FactContext,
+			{Path: "/props", Arguments: ".", Facts: map[string]logs.Fact{
+				"build_info": logs.FactVersion, "total_slots": logs.FactSlots,
+				"default_generation_settings.n_ctx": logs.FactContext,
 			}},
-			{Path: "/v1/models", Facts: map[string]Fact{"data.0.meta.size": FactModelBytes}},
+			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.meta.size": logs.FactModelBytes}},
 		},
 		AnyModelName: true,
 		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
@@ -95,7 +97,7 @@ func llamacppKind() Kind {
 func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	spelling := llamaSpelling()
 	router := s.Model == "" && llamaRouter(s.Args)
-	if err := generates(spelling, s.Args, map[string][]any{"embedding": {true}, "rerank": {true}}); err != nil {
+	if err := generates(spelling, s, map[string][]any{"embedding": {true}, "rerank": {true}}); err != nil {
 		return recipe.Command{}, err
 	}
 	if router && s.ServedName == "" {
@@ -114,7 +116,7 @@ func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	}
 
 	if strings.Contains(s.ServedName, ",") {
-		return recipe.Command{}, fmt.Errorf("served-name: %q holds a comma, and llama-server would take it for "+
+		return recipe.Command{}, fmt.Errorf("served-name: %q contains a comma, and llama-server would take it for "+
 			"several names", s.ServedName)
 	}
 
@@ -200,68 +202,66 @@ func llamaServedName(s recipe.Spec) string {
 	return cmp.Or(s.ServedName, strings.ReplaceAll(name, ",", "-"))
 }
 
-func llamaCounters() map[string][]string {
-	return map[string][]string{
-		InputTokensTotal:  {"llamacpp:prompt_tokens_total"}, // without those from the cache
-		OutputTokensTotal: {"llamacpp:tokens_predicted_total"},
-		PrefixQueries:     {"llamacpp:prompt_tokens_total+llamacpp:prompt_tokens_cached_total"},
-		PrefixHits:        {"llamacpp:prompt_tokens_cached_total"},
-		CachedTokensTotal: {"llamacpp:prompt_tokens_cached_total"},
-		DraftsTotal:       {"llamacpp:spec_decode_num_drafts_total"},
-		DraftTokensTotal:  {"llamacpp:spec_decode_num_draft_tokens_total"},
-		AcceptedTotal:     {"llamacpp:spec_decode_num_accepted_tokens_total"},
-		StepsTotal:        {"llamacpp:n_decode_total"},
+func llamaMetrics() scrape.Metrics {
+	return scrape.Metrics{
+		Counters: map[string][]string{
+			scrape.InputTokensTotal:  {"llamacpp:prompt_tokens_total"}, // without those from the cache
+			scrape.OutputTokensTotal: {"llamacpp:tokens_predicted_total"},
+			scrape.PrefixQueries:     {"llamacpp:prompt_tokens_total+llamacpp:prompt_tokens_cached_total"},
+			scrape.PrefixHits:        {"llamacpp:prompt_tokens_cached_total"},
+			scrape.CachedTokensTotal: {"llamacpp:prompt_tokens_cached_total"},
+			scrape.DraftsTotal:       {"llamacpp:spec_decode_num_drafts_total"},
+			scrape.DraftTokensTotal:  {"llamacpp:spec_decode_num_draft_tokens_total"},
+			scrape.AcceptedTotal:     {"llamacpp:spec_decode_num_accepted_tokens_total"},
+			scrape.StepsTotal:        {"llamacpp:n_decode_total"},
+		},
+		Gauges: map[string]scrape.Gauge{
+			scrape.Running: {Names: []string{"llamacpp:requests_processing"}},
+			scrape.Waiting: {Names: []string{"llamacpp:requests_deferred"}},
+			scrape.KVUse:   {Names: []string{"llamacpp:kv_cache_usage_ratio"}, Highest: true},
+		},
+		AcceptedAt: []string{"llamacpp:spec_decode_num_accepted_tokens_per_pos_total"},
 	}
-}
-
-func llamaGauges() map[string]Gauge {
-	return map[string]Gauge{
-		Running: {Names: []string{"llamacpp:requests_processing"}},
-		Waiting: {Names: []string{"llamacpp:requests_deferred"}},
-		KVUse:   {Names: []string{"llamacpp:kv_cache_usage_ratio"}, Highest: true},
-	}
-}
-
-func llamaAcceptedAt() []string {
-	return []string{"llamacpp:spec_decode_num_accepted_tokens_per_pos_total"}
 }
 
 func llamaReset() *Reset { return &Reset{Needs: "slot-save-path in args:"} }
 
-func llamaMilestones() []Milestone {
-	return []Milestone{
-		milestone(`^(\d+\.\d\d\.\d{3}\.\d{3}) .*load_model: loading model`, FactLoadBegins),
-		milestone(`^(\d+\.\d\d\.\d{3}\.\d{3}) .*: model loaded$`, FactLoadEnds),
-		milestone(`n_slots = (\d+), n_ctx_slot = (\d+)`, FactSlots, FactContext),
-		milestone(`^build(?:_info)?: (\S+)`, FactVersion),
+func llamaMilestones() []logs.Milestone {
+	return []logs.Milestone{
+		logs.NewMilestone(`^(\d+\.\d\d\.\d{3}\.\d{3}) .*load_model: loading model`, logs.FactLoadBegins),
+		logs.NewMilestone(`^(\d+\.\d\d\.\d{3}\.\d{3}) .*: model loaded$`, logs.FactLoadEnds),
+		logs.NewMilestone(`n_slots = (\d+), n_ctx_slot = (\d+)`, logs.FactSlots, logs.FactContext),
+		logs.NewMilestone(`^build(?:_info)?: (\S+)`, logs.FactVersion),
 	}
 }
 
 // llamaFatal holds the last lines of a failing start, because lines before
 // them may be about an attempt that is repeated with less memory.
-func llamaFatal() []FatalLine {
-	return []FatalLine{
-		fatal(results.FailKVCache, "lower ctx-size or parallel",
+func llamaFatal() []logs.FatalLine {
+	return []logs.FatalLine{
+		logs.Fatal(results.FailKVCache, "lower ctx-size or parallel",
 			`failed to initialize the context: failed to allocate buffer for kv cache`),
-		fatal(results.FailOutOfMemory, "lower ctx-size, parallel or n-gpu-layers",
+		logs.Fatal(results.FailOutOfMemory, "lower ctx-size, parallel or n-gpu-layers",
 			`error loading model: unable to allocate`,
 			`failed to initialize the context: failed to allocate`,
 			`(CUDA|ROCm|HIP) error: out of memory`),
-		fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run",
+		logs.Fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run",
 			`(CUDA|ROCm|HIP|MUSA) error: `, `vk::DeviceLostError`),
-		fatal(results.FailBadFlag, "the flag was renamed: give its new name, or install the build that the recipe "+
-			"was written for",
+		logs.Fatal(results.FailBadFlag,
+			"the flag was renamed: give its new name, or install the build that the recipe "+
+				"was written for",
 			`the argument has been removed`),
-		fatal(results.FailBadFlag, "the recipe may be written for another build of llama-server",
+		logs.Fatal(results.FailBadFlag, "the recipe may be written for another build of llama-server",
 			`^error: invalid argument`, `error while handling argument`),
-		fatal(results.FailDownload, "check the network, or fetch the model before the run", `(?i)failed to download`),
-		fatal(results.FailModel, "",
+		logs.Fatal(results.FailDownload, "check the network, or fetch the model before the run",
+			`(?i)failed to download`),
+		logs.Fatal(results.FailModel, "",
 			`error loading model:`, `failed to open GGUF file`, `exiting due to model loading error`),
-		// It would go on serving, without the speculation that was asked for.
-		fatal(results.FailModel, "the draft model must have the vocabulary of the model",
+		// It would continue serving, without the speculation that was asked for.
+		logs.Fatal(results.FailModel, "the draft model must have the vocabulary of the model",
 			`failed to initialize speculative decoding context`),
-		fatal(results.FailPortInUse, "", `couldn't bind HTTP server socket`),
-		fatal(results.FailFatalLine, "", `exiting due to HTTP server error`, `GGML_ASSERT\(`),
+		logs.Fatal(results.FailPortInUse, "", `couldn't bind HTTP server socket`),
+		logs.Fatal(results.FailFatalLine, "", `exiting due to HTTP server error`, `GGML_ASSERT\(`),
 	}
 }
 
@@ -339,7 +339,7 @@ func splitContext(spec recipe.Spec, version Version) []Conflict {
 	case old:
 		text = given + ": " + split + ": raise it"
 	}
-	return []Conflict{{Arg: given, Message: text}}
+	return []Conflict{{Arg: given, Message: text, Room: size / slots}}
 }
 
 // llamaRouter reports whether the arguments make llama-server a router, which

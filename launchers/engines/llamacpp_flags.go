@@ -264,6 +264,15 @@ func llamaSpelling() recipe.Spelling {
 	}
 }
 
+// llamaFormer are former names of options, and the friendly one of a draft model.
+func llamaFormer() map[string]string {
+	return map[string]string{
+		"draft": "spec-draft-n-max", "draft-n": "spec-draft-n-max", "draft-max": "spec-draft-n-max",
+		"draft-min": "spec-draft-n-min", "draft-n-min": "spec-draft-n-min",
+		"draft-model": "spec-draft-model",
+	}
+}
+
 // llamaCurrent gives an argument the name and value that current builds take.
 // Friendly and former spellings on the left are good in a recipe:
 //
@@ -274,13 +283,7 @@ func llamaSpelling() recipe.Spelling {
 //	mmap: false, no-mmap: true  load-mode none
 //	direct-io: true             load-mode dio
 func llamaCurrent(arg recipe.Arg) recipe.Arg {
-	renamed := map[string]string{
-		"draft": "spec-draft-n-max", "draft-n": "spec-draft-n-max", "draft-max": "spec-draft-n-max",
-		"draft-min": "spec-draft-n-min", "draft-n-min": "spec-draft-n-min",
-		"draft-model": "spec-draft-model",
-	}
-
-	if name, ok := renamed[arg.Name]; ok {
+	if name, ok := llamaFormer()[arg.Name]; ok {
 		arg.Name = name
 		return arg
 	}
@@ -338,4 +341,21 @@ func llamaList(name string) recipe.ListForm {
 		return recipe.Repeated
 	}
 	return recipe.Comma
+}
+
+// llamaSpellings are the short and older names of flags of llama-server.
+func llamaSpellings() map[string]string {
+	all := map[string]string{}
+	for former, name := range llamaFormer() {
+		all["--"+former] = "--" + name
+	}
+	for line := range strings.Lines(llamaOptions) {
+		words := strings.Fields(line)
+		for _, word := range words[min(1, len(words)):] {
+			if name := "--" + llamaName(words[1:]); word != name {
+				all[word] = name
+			}
+		}
+	}
+	return all
 }

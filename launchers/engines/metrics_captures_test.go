@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 const metricsCaptures = "testdata/vllm-0.22-cpu/metrics/"
@@ -54,31 +56,35 @@ func TestCapturedMetrics(t *testing.T) {
 	kind, _ := Lookup("vllm")
 	for name, want := range capturedPages() {
 		counters, gauges := kind.Translate(unpacked(t, metricsCaptures+name+".txt.gz"))
-		if _, known := counters[QueueSecondsTotal]; !known {
+		if _, known := counters[scrape.QueueSecondsTotal]; !known {
 			t.Errorf("%s: the time in the queue is not read", name)
 		}
 		got := capturedPage{
-			input: counters[InputTokensTotal], output: counters[OutputTokensTotal], cached: counters[CachedTokensTotal],
-			requests: counters[RequestsTotal], steps: counters[StepsTotal], drafts: counters[DraftsTotal],
-			drafted: counters[DraftTokensTotal], accepted: counters[AcceptedTotal], running: gauges[Running],
+			input: counters[scrape.InputTokensTotal], output: counters[scrape.OutputTokensTotal],
+			cached:   counters[scrape.CachedTokensTotal],
+			requests: counters[scrape.RequestsTotal], steps: counters[scrape.StepsTotal],
+			drafts:  counters[scrape.DraftsTotal],
+			drafted: counters[scrape.DraftTokensTotal], accepted: counters[scrape.AcceptedTotal],
+			running:      gauges[scrape.Running],
 			idleCounters: len(gauges) == 0,
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(capturedPage{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if counters[PrefixQueries] != want.input || counters[PrefixHits] != want.cached {
-			t.Errorf("%s: prefix cache asked for %v and had %v tokens, want %v and %v", name, counters[PrefixQueries],
-				counters[PrefixHits], want.input, want.cached)
+		if counters[scrape.PrefixQueries] != want.input || counters[scrape.PrefixHits] != want.cached {
+			t.Errorf("%s: prefix cache asked for %v and had %v tokens, want %v and %v", name,
+				counters[scrape.PrefixQueries],
+				counters[scrape.PrefixHits], want.input, want.cached)
 		}
 	}
 
 	counters, _ := kind.Translate(unpacked(t, metricsCaptures+"ngram.txt.gz"))
 	at := 0.0
 	for i := range 3 {
-		at += counters[AcceptedAt(i)]
+		at += counters[scrape.AcceptedAt(i)]
 	}
-	if at != counters[AcceptedTotal] {
-		t.Errorf("%v tokens are accepted by position, %v in all", at, counters[AcceptedTotal])
+	if at != counters[scrape.AcceptedTotal] {
+		t.Errorf("%v tokens are accepted by position, %v in all", at, counters[scrape.AcceptedTotal])
 	}
 }
 

@@ -2,11 +2,12 @@ package engines
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 // Pages of engines as their versions show them, shortened.
@@ -35,10 +36,11 @@ vllm:request_queue_time_seconds_bucket{le="0.3",model_name="m"} 5.0
 vllm:request_queue_time_seconds_count{model_name="m"} 10.0
 vllm:request_queue_time_seconds_sum{model_name="m"} 1.5
 `, map[string]float64{
-				PreemptionsTotal: 2, InputTokensTotal: 100, OutputTokensTotal: 50, RequestsTotal: 10, AcceptedTotal: 7,
-				DraftTokensTotal: 10, EmittedTotal: 9,
-				QueueRequestsTotal: 10, QueueSecondsTotal: 1.5,
-			}, map[string]float64{Running: 8, Swapped: 1, Waiting: 3, KVUse: 0.25},
+				scrape.PreemptionsTotal: 2, scrape.InputTokensTotal: 100, scrape.OutputTokensTotal: 50,
+				scrape.RequestsTotal: 10, scrape.AcceptedTotal: 7,
+				scrape.DraftTokensTotal: 10, scrape.EmittedTotal: 9,
+				scrape.QueueRequestsTotal: 10, scrape.QueueSecondsTotal: 1.5,
+			}, map[string]float64{scrape.Running: 8, scrape.Swapped: 1, scrape.Waiting: 3, scrape.KVUse: 0.25},
 		},
 		{
 			"vLLM V1 with two engines", "vllm", `
@@ -59,15 +61,16 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",pos
 vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="1",model_name="m",position="0"} 5
 vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 70
 `, map[string]float64{
-				PrefixQueries: 1500, PrefixHits: 10, DraftsTotal: 100, DraftTokensTotal: 300, AcceptedTotal: 150,
-				AcceptedAt(0): 85, AcceptedAt(1): 70,
-			}, map[string]float64{Running: 12, Waiting: 2, KVUse: 0.75},
+				scrape.PrefixQueries: 1500, scrape.PrefixHits: 10, scrape.DraftsTotal: 100,
+				scrape.DraftTokensTotal: 300, scrape.AcceptedTotal: 150,
+				scrape.AcceptedAt(0): 85, scrape.AcceptedAt(1): 70,
+			}, map[string]float64{scrape.Running: 12, scrape.Waiting: 2, scrape.KVUse: 0.75},
 		},
 		{
 			"vLLM 0.8", "vllm",
 			"vllm:gpu_prefix_cache_queries_total 5\nvllm:gpu_prefix_cache_hits_total 2\nvllm:gpu_cache_usage_perc 0.1\n",
-			map[string]float64{PrefixQueries: 5, PrefixHits: 2},
-			map[string]float64{KVUse: 0.1},
+			map[string]float64{scrape.PrefixQueries: 5, scrape.PrefixHits: 2},
+			map[string]float64{scrape.KVUse: 0.1},
 		},
 		{
 			"SGLang", "sglang", `
@@ -80,33 +83,36 @@ sglang:generation_tokens_total{model_name="m"} 700.0
 sglang:cached_tokens_total{model_name="m"} 300.0
 `,
 			map[string]float64{
-				InputTokensTotal: 1000, OutputTokensTotal: 700, PrefixQueries: 1000, PrefixHits: 300,
-				CachedTokensTotal: 300,
+				scrape.InputTokensTotal: 1000, scrape.OutputTokensTotal: 700, scrape.PrefixQueries: 1000,
+				scrape.PrefixHits:        300,
+				scrape.CachedTokensTotal: 300,
 			},
-			map[string]float64{Running: 5, Waiting: 2, KVUse: 0.28},
+			map[string]float64{scrape.Running: 5, scrape.Waiting: 2, scrape.KVUse: 0.28},
 		},
 		{
 			"TGI", "tgi",
 			"tgi_queue_size 3\ntgi_batch_current_size 9\ntgi_request_success{method=\"generate\"} 4\n" +
 				"tgi_request_generated_tokens_sum 80\n",
-			map[string]float64{RequestsTotal: 4, OutputTokensTotal: 80},
-			map[string]float64{Running: 9, Waiting: 3},
+			map[string]float64{scrape.RequestsTotal: 4, scrape.OutputTokensTotal: 80},
+			map[string]float64{scrape.Running: 9, scrape.Waiting: 3},
 		},
 		{
 			"llama-server", "llamacpp", readFile(t, "testdata/metrics/llama-server-b10587-spec.txt"),
 			map[string]float64{
-				InputTokensTotal: 36, OutputTokensTotal: 204, PrefixQueries: 51, PrefixHits: 15, CachedTokensTotal: 15,
-				StepsTotal:  74,
-				DraftsTotal: 66, DraftTokensTotal: 483, AcceptedTotal: 130,
-				AcceptedAt(0): 42, AcceptedAt(1): 29, AcceptedAt(2): 17, AcceptedAt(3): 11, AcceptedAt(4): 10,
-				AcceptedAt(5): 9, AcceptedAt(6): 7, AcceptedAt(7): 5,
+				scrape.InputTokensTotal: 36, scrape.OutputTokensTotal: 204, scrape.PrefixQueries: 51,
+				scrape.PrefixHits: 15, scrape.CachedTokensTotal: 15,
+				scrape.StepsTotal:  74,
+				scrape.DraftsTotal: 66, scrape.DraftTokensTotal: 483, scrape.AcceptedTotal: 130,
+				scrape.AcceptedAt(0): 42, scrape.AcceptedAt(1): 29, scrape.AcceptedAt(2): 17, scrape.AcceptedAt(3): 11,
+				scrape.AcceptedAt(4): 10,
+				scrape.AcceptedAt(5): 9, scrape.AcceptedAt(6): 7, scrape.AcceptedAt(7): 5,
 			},
-			map[string]float64{Running: 0, Waiting: 0},
+			map[string]float64{scrape.Running: 0, scrape.Waiting: 0},
 		},
 		{
 			"unknown engine", "external", "sglang:num_running_reqs 5\nsglang:prompt_tokens_total 10\n",
-			map[string]float64{InputTokensTotal: 10, PrefixQueries: 10},
-			map[string]float64{Running: 5},
+			map[string]float64{scrape.InputTokensTotal: 10, scrape.PrefixQueries: 10},
+			map[string]float64{scrape.Running: 5},
 		},
 		{"no metrics", "vllm", "<html>", map[string]float64{}, map[string]float64{}},
 	} {
@@ -121,24 +127,6 @@ sglang:cached_tokens_total{model_name="m"} 300.0
 	}
 }
 
-func TestCountersWentBack(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		before, after map[string]float64
-		want          []string
-	}{
-		{map[string]float64{"a": 1, "b": 2}, map[string]float64{"a": 1, "b": 3}, nil},
-		{map[string]float64{"b": 2, "a": 2}, map[string]float64{"a": 1, "b": 0}, []string{"a", "b"}},
-		{map[string]float64{"a": 2}, map[string]float64{"b": 1}, nil},
-		{map[string]float64{Running: 2, KVUse: 1}, map[string]float64{Running: 0, KVUse: 0}, nil},
-		{nil, map[string]float64{"a": 1}, nil},
-	} {
-		if got := CountersWentBack(c.before, c.after); !slices.Equal(got, c.want) {
-			t.Errorf("CountersWentBack(%v, %v) = %v, want %v", c.before, c.after, got, c.want)
-		}
-	}
-}
-
 // Every kind with metrics has the names that reports are made of.
 func TestConformanceMetrics(t *testing.T) {
 	t.Parallel()
@@ -146,18 +134,18 @@ func TestConformanceMetrics(t *testing.T) {
 		if kind.MetricsPath == "" {
 			continue
 		}
-		for _, name := range []string{InputTokensTotal, OutputTokensTotal} {
+		for _, name := range []string{scrape.InputTokensTotal, scrape.OutputTokensTotal} {
 			if len(kind.Counters[name]) == 0 {
 				t.Errorf("%s: no counter %s", kind.Name, name)
 			}
 		}
-		for _, name := range []string{Running, Waiting} {
+		for _, name := range []string{scrape.Running, scrape.Waiting} {
 			if len(kind.Gauges[name].Names) == 0 {
 				t.Errorf("%s: no gauge %s", kind.Name, name)
 			}
 		}
 		for ours := range kind.Counters {
-			if IsGauge(ours) || !strings.HasSuffix(ours, "_total") {
+			if scrape.IsGauge(ours) || !strings.HasSuffix(ours, "_total") {
 				t.Errorf("%s: counter %q is named like a gauge", kind.Name, ours)
 			}
 		}
@@ -171,7 +159,7 @@ func FuzzTranslateMetrics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, page string) {
 		for _, kind := range All() {
 			counters, gauges := kind.Translate(page)
-			if len(counters) > len(kind.Counters)+MaxPosition || len(gauges) > len(kind.Gauges) {
+			if len(counters) > len(kind.Counters)+scrape.MaxPosition || len(gauges) > len(kind.Gauges) {
 				t.Errorf("%s: translate(%q) = %d counters, %d gauges", kind.Name, page, len(counters), len(gauges))
 			}
 		}
@@ -185,4 +173,22 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestCountersOfLlamaServer(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/metrics/llama-server-0.7.0.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := Lookup("llamacpp")
+	got, _ := kind.Translate(string(text))
+	want := map[string]float64{
+		scrape.InputTokensTotal: 73, scrape.OutputTokensTotal: 2122, scrape.PrefixHits: 183, scrape.PrefixQueries: 256,
+		scrape.CachedTokensTotal: 183,
+		scrape.DraftsTotal:       0, scrape.DraftTokensTotal: 0, scrape.AcceptedTotal: 0, scrape.StepsTotal: 2116,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counters: (-want +got)\n%s", diff)
+	}
 }

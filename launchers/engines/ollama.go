@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -39,10 +40,13 @@ func ollamaKind() Kind {
 		RequestLog:  regexp.MustCompile(`msg="(completion|chat) request"|\bprompt=`),
 		Milestones:  ollamaMilestones(),
 		Describe: []Description{
-			{Path: "/api/version", Facts: map[string]Fact{"version": FactVersion}},
+			{Path: "/api/version", Facts: map[string]logs.Fact{"version": logs.FactVersion}},
 			{
 				Path: "/api/ps", Arguments: "models.0",
-				Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext},
+				Facts: map[string]logs.Fact{
+					"models.0.size":           logs.FactModelBytes,
+					"models.0.context_length": logs.FactContext,
+				},
 			},
 		},
 	}.started()
@@ -154,18 +158,19 @@ func ollamaModel(model string) string {
 	return model + ":latest"
 }
 
-func ollamaMilestones() []Milestone {
-	return []Milestone{
-		milestone(`llama runner started in ([\d.]+) seconds`, PhaseWeights),
-		milestone(`KvSize:(\d+)`, FactKVTokens),
+func ollamaMilestones() []logs.Milestone {
+	return []logs.Milestone{
+		logs.NewMilestone(`llama runner started in ([\d.]+) seconds`, logs.PhaseWeights),
+		logs.NewMilestone(`KvSize:(\d+)`, logs.FactKVTokens),
 	}
 }
 
-func ollamaFatal() []FatalLine {
-	return []FatalLine{
-		fatal(results.FailPortInUse, "", `listen tcp .*: bind: address already in use`),
-		fatal(results.FailOutOfMemory, "", `model requires more system memory`, `cudaMalloc failed: out of memory`),
-		fatal(results.FailEngineDied, "", `llama runner process has terminated`),
+func ollamaFatal() []logs.FatalLine {
+	return []logs.FatalLine{
+		logs.Fatal(results.FailPortInUse, "", `listen tcp .*: bind: address already in use`),
+		logs.Fatal(results.FailOutOfMemory, "", `model requires more system memory`,
+			`cudaMalloc failed: out of memory`),
+		logs.Fatal(results.FailEngineDied, "", `llama runner process has terminated`),
 	}
 }
 

@@ -25,7 +25,7 @@ func TestCommandNamesPeers(t *testing.T) {
 		{"r --to=${prefill.urls}", "r --to=http://127.0.0.1:8000,http://127.0.0.1:8001", ""},
 		{"r --to=${prefill.address}", "r --to=127.0.0.1:8000 --to=127.0.0.1:8001", ""},
 		{"r ${prefill.port} ${decode.port}", "r 8000 8001 8002", ""},
-		{"r ${router.url}", "", `there is no component "router" before this one`},
+		{"r ${router.url}", "", `no component "router" is listed before this one`},
 		{"r ${decode.colour}", "", "${decode.colour} in \"${decode.colour}\" is unknown: a component has url, urls"},
 		{"r ${decode.port}-${prefill.port}", "", "names servers of decode and of prefill"},
 	} {

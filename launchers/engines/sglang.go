@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"maps"
 	"net"
 	"regexp"
 	"slices"
@@ -8,30 +9,35 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
 // SglangKind describes SGLang: its command line, its protocol and its log.
 func SglangKind() Kind {
 	return Kind{
-		Name:         "sglang",
-		Title:        "SGLang",
-		Program:      Program{Name: "sglang", VersionArgs: []string{"version"}, Package: "sglang"},
-		DefaultPort:  30000,
-		StopGrace:    30 * time.Second,
-		Run:          []string{"python3", "-m", "sglang.launch_server"},
-		Command:      sglangCommand,
-		Spellings:    parallelSpellings(),
-		Companions:   sglangCompanions,
-		Image:        "lmsysorg/sglang:latest",
-		ImageAMD:     "lmsysorg/sglang:latest-rocm",
-		Entry:        []string{"sglang"},
-		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
-		ImageCaches:  append([]container.Cache{hubCache()}, kernelCaches()...),
-		WorldSize:    sglangWorldSize,
-		Drafts:       sglangDrafts,
-		Private:      sglangPrivate,
+		Name:          "sglang",
+		Title:         "SGLang",
+		Program:       Program{Name: "sglang", VersionArgs: []string{"version"}, Package: "sglang"},
+		DefaultPort:   30000,
+		StopGrace:     30 * time.Second,
+		Run:           []string{"python3", "-m", "sglang.launch_server"},
+		Command:       sglangCommand,
+		Spellings:     parallelSpellings(),
+		Companions:    sglangCompanions,
+		Image:         "lmsysorg/sglang:latest",
+		ImageAMD:      "lmsysorg/sglang:v0.5.14-rocm720-mi30x",
+		Entry:         []string{"sglang"},
+		ImageProgram:  []string{"python3", "-m", "sglang.launch_server"},
+		CompileCaches: compiledCode("SGLANG_DG_CACHE_DIR"), HubCaches: hubFolder(),
+		ImageCaches: append([]container.Cache{
+			hubCache(), {Name: "deep_gemm", Path: "/root/.cache/deep_gemm", Variable: "SGLANG_DG_CACHE_DIR"},
+		}, kernelCaches()...),
+		WorldSize: sglangWorldSize,
+		Drafts:    sglangDrafts,
+		Private:   sglangPrivate,
 		WeightsOnGPU: hasNone(sglangSpelling, "quantization", "cpu-offload-gb", "torchao-config", "load-format",
 			"device"),
 		NeedsModel: true,
@@ -47,18 +53,17 @@ func SglangKind() Kind {
 		ModelsPath:  "/v1/models",
 		VersionPath: "/get_server_info",
 		MetricsPath: "/metrics",
-		Counters:    sglangCounters(),
-		Gauges:      sglangGauges(),
+		Metrics:     sglangMetrics(),
 		Reset:       sglangReset(),
 		Fatal:       sglangFatal(),
-		RequestLog:  torchRequests,
+		RequestLog:  logs.TorchRequests,
 		Milestones:  sglangMilestones(),
 		Describe: []Description{
-			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{
-				"version": FactVersion, "max_total_num_tokens": FactKVTokens,
-				"internal_states.0.effective_max_running_requests_per_dp": FactSlots,
+			{Path: "/get_server_info", Arguments: ".", Facts: map[string]logs.Fact{
+				"version": logs.FactVersion, "max_total_num_tokens": logs.FactKVTokens,
+				"internal_states.0.effective_max_running_requests_per_dp": logs.FactSlots,
 			}},
-			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
 		},
 	}.started()
 }
@@ -69,7 +74,7 @@ func SglangKind() Kind {
 // it is left out.
 func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 	spelling := sglangSpelling()
-	if err := generates(spelling, s.Args, map[string][]any{"is-embedding": {true}}); err != nil {
+	if err := generates(spelling, s, map[string][]any{"is-embedding": {true}}); err != nil {
 		return recipe.Command{}, err
 	}
 	options, err := spelling.Across(s.Span, "nnodes", "node-rank", "dist-init-addr", "nccl-init-addr").Render(s.Args)
@@ -95,8 +100,12 @@ func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 		argv = append(argv, "--enable-metrics")
 	}
 
-	return recipe.Assemble(s, append(argv, options...), s.Span.InterfaceEnv(),
-		append(torchUnset(), "SGLANG_*", "SGL_*")...)
+	own := maps.Clone(s.Span.InterfaceEnv())
+	if _, apart := spelling.Find(s.Args, "disaggregation-mode"); apart && len(s.Span.Nodes) == 1 {
+		// the address at which prefill and decode servers find each other, which it would guess
+		own = map[string]string{"SGLANG_HOST_IP": s.Span.Self().Address}
+	}
+	return recipe.Assemble(s, append(argv, options...), own, append(torchUnset(), "SGLANG_*", "SGL_*")...)
 }
 
 // sglangWorldSize is tp*pp*dp; with dp attention the dp ranks are within the
@@ -169,28 +178,27 @@ func sglangCompanions(s recipe.Spec) ([]recipe.Companion, error) {
 	return workersOf("sglang", sglangCommand, s)
 }
 
-func sglangCounters() map[string][]string {
-	return map[string][]string{
-		InputTokensTotal:   {"sglang:prompt_tokens_total"},
-		OutputTokensTotal:  {"sglang:generation_tokens_total"},
-		RequestsTotal:      {"sglang:num_requests_total"},
-		PrefixQueries:      {"sglang:prompt_tokens_total"}, // it looks all of them up
-		PrefixHits:         {"sglang:cached_tokens_total"},
-		CachedTokensTotal:  {"sglang:cached_tokens_total"},
-		PreemptionsTotal:   {"sglang:num_retracted_reqs_total"},
-		QueueSecondsTotal:  {"sglang:queue_time_seconds_sum"},
-		QueueRequestsTotal: {"sglang:queue_time_seconds_count"},
-	}
-}
+func sglangMetrics() scrape.Metrics {
+	return scrape.Metrics{
+		Counters: map[string][]string{
+			scrape.InputTokensTotal:   {"sglang:prompt_tokens_total"},
+			scrape.OutputTokensTotal:  {"sglang:generation_tokens_total"},
+			scrape.RequestsTotal:      {"sglang:num_requests_total"},
+			scrape.PrefixQueries:      {"sglang:prompt_tokens_total"}, // it looks all of them up
+			scrape.PrefixHits:         {"sglang:cached_tokens_total"},
+			scrape.CachedTokensTotal:  {"sglang:cached_tokens_total"},
+			scrape.PreemptionsTotal:   {"sglang:num_retracted_reqs_total"},
+			scrape.QueueSecondsTotal:  {"sglang:queue_time_seconds_sum"},
+			scrape.QueueRequestsTotal: {"sglang:queue_time_seconds_count"},
+		},
+		Gauges: map[string]scrape.Gauge{
+			scrape.Running: {Names: []string{"sglang:num_running_reqs"}},
+			scrape.Waiting: {Names: []string{"sglang:num_queue_reqs"}},
+			scrape.KVUse:   {Names: []string{"sglang:token_usage"}, Highest: true},
 
-func sglangGauges() map[string]Gauge {
-	return map[string]Gauge{
-		Running: {Names: []string{"sglang:num_running_reqs"}},
-		Waiting: {Names: []string{"sglang:num_queue_reqs"}},
-		KVUse:   {Names: []string{"sglang:token_usage"}, Highest: true},
-
-		DraftLength: {Names: []string{"sglang:spec_accept_length"}, Highest: true},
-		DraftRate:   {Names: []string{"sglang:spec_accept_rate"}, Highest: true},
+			scrape.DraftLength: {Names: []string{"sglang:spec_accept_length"}, Highest: true},
+			scrape.DraftRate:   {Names: []string{"sglang:spec_accept_rate"}, Highest: true},
+		},
 	}
 }
 
@@ -201,29 +209,29 @@ func sglangReset() *Reset {
 	}
 }
 
-func sglangMilestones() []Milestone {
-	return []Milestone{
-		milestone(`server_args=ServerArgs\((.*)\)`, FactArguments),
-		milestone(`Load weight end\. elapsed=([\d.]+) s`, PhaseWeights),
-		milestone(`Load weight end\..*mem usage=([\d.]+) GB`, FactModelGiB),
-		milestone(`KV Cache is allocated\. .*#tokens: (\d+)`, FactKVTokens),
-		milestone(`Capture (?:cuda|hip) graph end\. Time elapsed: ([\d.]+) s`, PhaseGraphs),
-		milestone(`max_total_num_tokens=(\d+)`, FactKVTokens),
-		milestone(`max_running_requests=(\d+)`, FactSlots),
-		milestone(`context_len=(\d+)`, FactContext),
+func sglangMilestones() []logs.Milestone {
+	return []logs.Milestone{
+		logs.NewMilestone(`server_args=ServerArgs\((.*)\)`, logs.FactArguments),
+		logs.NewMilestone(`Load weight end\. elapsed=([\d.]+) s`, logs.PhaseWeights),
+		logs.NewMilestone(`Load weight end\..*mem usage=([\d.]+) GB`, logs.FactModelGiB),
+		logs.NewMilestone(`KV Cache is allocated\. .*#tokens: (\d+)`, logs.FactKVTokens),
+		logs.NewMilestone(`Capture (?:cuda|hip) graph end\. Time elapsed: ([\d.]+) s`, logs.PhaseGraphs),
+		logs.NewMilestone(`max_total_num_tokens=(\d+)`, logs.FactKVTokens),
+		logs.NewMilestone(`max_running_requests=(\d+)`, logs.FactSlots),
+		logs.NewMilestone(`context_len=(\d+)`, logs.FactContext),
 	}
 }
 
-func sglangFatal() []FatalLine {
+func sglangFatal() []logs.FatalLine {
 	return slices.Concat(
-		[]FatalLine{
-			fatal(results.FailStillHeld, hintHeld, `The memory capacity is unbalanced`),
-			fatal(results.FailKVCache, "raise mem-fraction-static, or lower the model's size or context",
+		[]logs.FatalLine{
+			logs.Fatal(results.FailStillHeld, logs.HintHeld, `The memory capacity is unbalanced`),
+			logs.Fatal(results.FailKVCache, "raise mem-fraction-static, or lower the model's size or context",
 				`Not enough memory\. Please try to increase --mem-fraction-static`),
 		},
-		torchFatal(),
-		[]FatalLine{
-			fatal(results.FailEngineDied, hintTrace,
+		logs.Torch(),
+		[]logs.FatalLine{
+			logs.Fatal(results.FailEngineDied, logs.HintTrace,
 				`Scheduler hit an exception`, `Received sigquit from a child process`, `Rank \d+ scheduler is dead`),
 		})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -22,7 +23,7 @@ func simulatorKind() Kind {
 	kind.Simulated = true
 	kind.Command = simulatorCommand
 	kind.WorldSize = unknownSize
-	kind.Fatal = append(kind.Fatal, fatal(results.FailBadFlag, "see: bench simulate --help", `unknown flag: --`))
+	kind.Fatal = append(kind.Fatal, logs.Fatal(results.FailBadFlag, "see: bench simulate --help", `unknown flag: --`))
 	return kind.started()
 }
 
@@ -86,15 +87,17 @@ const SimulatorOptions = `
 api-key async-scheduling attention-backend block-size chat-template compilation-config cpu-offload-gb ctx-size
 device disable-custom-all-reduce disable-frontend-multiprocessing disable-log-requests disable-log-stats
 disable-logprobs-during-spec-decoding disable-uvicorn-access-log distributed-executor-backend download-dir dtype
-enable-auto-tool-choice enable-chunked-prefill enable-log-requests enable-prefix-caching
+enable-auto-tool-choice enable-chunked-prefill enable-log-requests enable-lora enable-prefix-caching
 enable-prompt-tokens-details enforce-eager generation-config gpu-memory-utilization host kv-cache-dtype kv-unified
-load-format max-model-len max-num-batched-tokens max-num-seqs max-seq-len-to-capture mmproj model
+load-format lora-modules max-model-len max-num-batched-tokens max-num-seqs max-seq-len-to-capture mmproj model
 multi-step-stream-outputs
 no-enable-chunked-prefill no-enable-prefix-caching no-enable-prompt-tokens-details num-scheduler-steps
 num-speculative-tokens parallel pipeline-parallel-size port preemption-mode quantization revision root-path
-scheduler-delay-factor seed served-model-name shutdown-timeout sim-acceptance sim-decode sim-device sim-fault
+scheduler-delay-factor scheduling-policy seed served-model-name shutdown-timeout
+sim-acceptance sim-decode sim-device sim-fault
 sim-fault-text sim-kv-blocks sim-life-noise sim-load-time sim-model sim-noise sim-persona sim-prefill sim-speed
-sim-stats-interval sim-truth sim-vocab-size speculative-config speculative-draft-tensor-parallel-size
+sim-bad-tool-calls sim-stats-interval sim-tool-calls sim-truth sim-vocab-size speculative-config
+speculative-draft-tensor-parallel-size
 speculative-model swap-space tensor-parallel-size tokenizer tokenizer-mode trust-remote-code use-v2-block-manager
 uvicorn-log-level
 `

@@ -8,7 +8,7 @@ func starterHead(of, name string) string {
 #   bench run FILE
 schema: 1
 name: my-` + name + `
-description: What this compares, in one line
+description: One line that says what this compares
 
 `
 }
@@ -36,7 +36,7 @@ load:
   sweep: {max-concurrency: [1, 4, 8]}
 `
 	starterEnd = `
-repeats: 3                         # differences need repeats
+repeats: 3                         # server starts of each variant; differences need at least 3
 order: interleaved
 restart: variant
 on-failure: continue

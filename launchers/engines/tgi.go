@@ -7,22 +7,25 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
 func tgiKind() Kind {
 	return Kind{
-		Name:        "tgi",
-		Title:       "TGI",
-		Program:     Program{Name: "text-generation-launcher", VersionArgs: []string{"--version"}},
-		DefaultPort: 3000,
-		StopGrace:   90 * time.Second, // it gives each of its processes that long
-		Run:         []string{"text-generation-launcher"},
-		Command:     tgiCommand,
-		Image:       "ghcr.io/huggingface/text-generation-inference:latest",
-		ImageAMD:    "ghcr.io/huggingface/text-generation-inference:latest-rocm",
-		Entry:       []string{"text-generation-launcher"},
+		Name:          "tgi",
+		Title:         "TGI",
+		Program:       Program{Name: "text-generation-launcher", VersionArgs: []string{"--version"}},
+		DefaultPort:   3000,
+		StopGrace:     90 * time.Second, // it gives each of its processes that long
+		Run:           []string{"text-generation-launcher"},
+		Command:       tgiCommand,
+		Image:         "ghcr.io/huggingface/text-generation-inference:latest",
+		ImageAMD:      "ghcr.io/huggingface/text-generation-inference:latest-rocm",
+		Entry:         []string{"text-generation-launcher"},
+		CompileCaches: compiledCode(), HubCaches: hubFolder(),
 		ImageCaches: []container.Cache{{
 			Name: "text-generation-inference", Path: "/data",
 			Variable: "HUGGINGFACE_HUB_CACHE",
@@ -42,15 +45,15 @@ func tgiKind() Kind {
 		HealthPath:   "/health",
 		VersionPath:  "/info",
 		MetricsPath:  "/metrics",
-		Counters:     tgiCounters(),
-		Gauges:       tgiGauges(),
+		Metrics:      tgiMetrics(),
 		Fatal:        tgiFatal(),
 		RequestLog:   regexp.MustCompile(`\b(generate|chat_completions|completions)(_stream)?\{`),
 		Milestones:   tgiMilestones(),
 		Describe: []Description{
-			{Path: "/info", Arguments: ".", Facts: map[string]Fact{
-				"version": FactVersion, "max_total_tokens": FactContext, "max_batch_total_tokens": FactKVTokens,
-				"max_concurrent_requests": FactSlots,
+			{Path: "/info", Arguments: ".", Facts: map[string]logs.Fact{
+				"version": logs.FactVersion, "max_total_tokens": logs.FactContext,
+				"max_batch_total_tokens":  logs.FactKVTokens,
+				"max_concurrent_requests": logs.FactSlots,
 			}},
 		},
 		AnyModelName: true,
@@ -127,41 +130,41 @@ func tgiSpelling() recipe.Spelling {
 	}
 }
 
-func tgiCounters() map[string][]string {
-	return map[string][]string{
-		InputTokensTotal:   {"tgi_request_input_length_sum"},
-		OutputTokensTotal:  {"tgi_request_generated_tokens_sum"},
-		RequestsTotal:      {"tgi_request_success"},
-		QueueSecondsTotal:  {"tgi_request_queue_duration_sum"},
-		QueueRequestsTotal: {"tgi_request_queue_duration_count"},
-	}
-}
-
-func tgiGauges() map[string]Gauge {
-	return map[string]Gauge{
-		Running: {Names: []string{"tgi_batch_current_size"}},
-		Waiting: {Names: []string{"tgi_queue_size"}},
-	}
-}
-
-func tgiMilestones() []Milestone {
-	return []Milestone{
-		milestone(`Shard ready in ([\d.]+)s`, PhaseWeights),
-		milestone(`Setting max batch total tokens to (\d+)`, FactKVTokens),
-	}
-}
-
-func tgiFatal() []FatalLine {
-	return slices.Concat(
-		[]FatalLine{
-			fatal(results.FailKVCache, "lower max-batch-prefill-tokens or max-total-tokens",
-				`Not enough memory to handle`),
-			fatal(results.FailBadFlag, HintVersion, `error: unexpected argument`, `error: invalid value`),
+func tgiMetrics() scrape.Metrics {
+	return scrape.Metrics{
+		Counters: map[string][]string{
+			scrape.InputTokensTotal:   {"tgi_request_input_length_sum"},
+			scrape.OutputTokensTotal:  {"tgi_request_generated_tokens_sum"},
+			scrape.RequestsTotal:      {"tgi_request_success"},
+			scrape.QueueSecondsTotal:  {"tgi_request_queue_duration_sum"},
+			scrape.QueueRequestsTotal: {"tgi_request_queue_duration_count"},
 		},
-		torchFatal(),
-		[]FatalLine{
-			fatal(results.FailDownload, "check the network, or fetch the model before the run", `DownloadError`),
-			fatal(results.FailEngineDied, hintTrace, `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`,
+		Gauges: map[string]scrape.Gauge{
+			scrape.Running: {Names: []string{"tgi_batch_current_size"}},
+			scrape.Waiting: {Names: []string{"tgi_queue_size"}},
+		},
+	}
+}
+
+func tgiMilestones() []logs.Milestone {
+	return []logs.Milestone{
+		logs.NewMilestone(`Shard ready in ([\d.]+)s`, logs.PhaseWeights),
+		logs.NewMilestone(`Setting max batch total tokens to (\d+)`, logs.FactKVTokens),
+	}
+}
+
+func tgiFatal() []logs.FatalLine {
+	return slices.Concat(
+		[]logs.FatalLine{
+			logs.Fatal(results.FailKVCache, "lower max-batch-prefill-tokens or max-total-tokens",
+				`Not enough memory to handle`),
+			logs.Fatal(results.FailBadFlag, logs.HintVersion, `error: unexpected argument`, `error: invalid value`),
+		},
+		logs.Torch(),
+		[]logs.FatalLine{
+			logs.Fatal(results.FailDownload, "check the network, or fetch the model before the run", `DownloadError`),
+			logs.Fatal(results.FailEngineDied, logs.HintTrace, `ShardCannotStart`,
+				`Shard \d+ (failed to start|crashed)`,
 				`Webserver Crashed`, `WebserverFailed`),
 		})
 }

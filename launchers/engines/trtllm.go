@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -40,20 +41,21 @@ func trtllmKind() Kind {
 			"max-batch-size": "max-num-seqs", "max-num-tokens": "max-num-batched-tokens",
 			"kv-cache-free-gpu-memory-fraction": "gpu-memory-utilization",
 		},
-		Template:    trtllmTemplate,
-		ServedName:  trtllmServedName,
-		HealthPath:  "/health",
-		ModelsPath:  "/v1/models",
-		VersionPath: "/version",
-		Owners:      []string{"tensorrt_llm"},
-		Fatal:       trtllmFatal(),
-		RequestLog:  torchRequests,
-		Milestones: []Milestone{
-			milestone(`TensorRT-LLM version: (\S+)`, FactVersion),
-			milestone(`Model init total -- ([\d.]+)s`, PhaseWeights),
-			milestone(`for max tokens in paged KV cache \((\d+)\)`, FactKVTokens),
+		Template:      trtllmTemplate,
+		ServedName:    trtllmServedName,
+		HealthPath:    "/health",
+		ModelsPath:    "/v1/models",
+		VersionPath:   "/version",
+		Owners:        []string{"tensorrt_llm"},
+		Fatal:         trtllmFatal(),
+		RequestLog:    logs.TorchRequests,
+		CompileCaches: compiledCode(), HubCaches: hubFolder(),
+		Milestones: []logs.Milestone{
+			logs.NewMilestone(`TensorRT-LLM version: (\S+)`, logs.FactVersion),
+			logs.NewMilestone(`Model init total -- ([\d.]+)s`, logs.PhaseWeights),
+			logs.NewMilestone(`for max tokens in paged KV cache \((\d+)\)`, logs.FactKVTokens),
 		},
-		Describe:     []Description{{Path: "/version", Facts: map[string]Fact{"version": FactVersion}}},
+		Describe:     []Description{{Path: "/version", Facts: map[string]logs.Fact{"version": logs.FactVersion}}},
 		AnyModelName: true,
 	}.started()
 }
@@ -109,17 +111,17 @@ func trtllmSpelling() recipe.Spelling {
 	}
 }
 
-func trtllmFatal() []FatalLine {
+func trtllmFatal() []logs.FatalLine {
 	return slices.Concat(
-		[]FatalLine{
-			fatal(results.FailKVCache, "raise kv_cache_free_gpu_memory_fraction, or lower max_seq_len or "+
+		[]logs.FatalLine{
+			logs.Fatal(results.FailKVCache, "raise kv_cache_free_gpu_memory_fraction, or lower max_seq_len or "+
 				"max_batch_size",
 				`No available memory for KV cache`, `max_seq_len.*exceeds.*KV cache`),
-			fatal(results.FailBadFlag, HintVersion, `^Error: No such option`, `^Error: Invalid value for`),
+			logs.Fatal(results.FailBadFlag, logs.HintVersion, `^Error: No such option`, `^Error: Invalid value for`),
 		},
-		torchFatal(),
-		[]FatalLine{
-			fatal(results.FailEngineDied, hintTrace,
+		logs.Torch(),
+		[]logs.FatalLine{
+			logs.Fatal(results.FailEngineDied, logs.HintTrace,
 				`Executor worker (died|returned error)`, `Failed to initialize executor`, `MPI_ABORT was invoked`),
 		})
 }

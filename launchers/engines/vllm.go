@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,22 +38,26 @@ func VllmKind() Kind {
 	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
 	// an engine whose API server was killed needs 9 s, and then its resource tracker
 	kind.OrphanGrace = 20 * time.Second
+
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
 	kind.MemoryShare = vllmMemoryShare
 	kind.Companions = vllmCompanions
 	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
+
 	kind.NeedsModel, kind.LocalModel = true, true
 	kind.File = namedFile(vllmSpelling, "chat-template", "tokenizer", "hf-config-path", "config", "log-config-file",
 		"speculative-config.model", "speculative-model", "spec-model", "ssl-keyfile", "ssl-certfile")
 	kind.Private = vllmPrivate
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}
+
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
 	kind.Image, kind.ImageAMD = "vllm/vllm-openai:latest", "vllm/vllm-openai-rocm:latest"
 	own := container.Cache{Name: "vllm", Path: "/root/.cache/vllm", Variable: "VLLM_CACHE_ROOT"}
 	kind.ImageCaches = append([]container.Cache{hubCache(), own}, kernelCaches()...)
-	kind.Spellings = parallelSpellings()
+	kind.Spellings = vllmSpellings()
+
 	return kind.started()
 }
 
@@ -59,6 +65,7 @@ func VllmKind() Kind {
 // The simulator speaks the same.
 func vllmProtocol() Kind {
 	return Kind{
+		CompileCaches: compiledCode("VLLM_CACHE_ROOT"), HubCaches: hubFolder(),
 		ServedName:   servedOrModel,
 		Drafts:       vllmDrafts,
 		LengthArg:    "max-model-len",
@@ -68,20 +75,18 @@ func vllmProtocol() Kind {
 		TokenizePath: "/tokenize",
 		VersionPath:  "/version",
 		MetricsPath:  "/metrics",
-		Counters:     vllmCounters(),
-		Gauges:       vllmGauges(),
-		AcceptedAt:   vllmAcceptedAt(),
+		Metrics:      vllmMetrics(),
 		Reset:        vllmReset(),
 		CacheSalt:    true, // since 0.9; older versions ignore it
 		Fatal:        vllmFatal(),
-		RequestLog:   torchRequests,
+		RequestLog:   logs.TorchRequests,
 		Waiting:      regexp.MustCompile(`Waiting for \d+ local, \d+ remote core engine proc|No available shared memory broadcast block found`),
 		// V1 catches and loses it while its engine starts
 		ReadyForTerm: regexp.MustCompile(`Application startup complete`),
 		Milestones:   vllmMilestones(),
 		Describe: []Description{
 			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
-			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
 		},
 	}
 }
@@ -92,7 +97,7 @@ func vllmProtocol() Kind {
 // versions has), except that disable-... and no-... are left out: leave other
 // switches of old versions out with null.
 func vllmCommand(s recipe.Spec) (recipe.Command, error) {
-	if err := generates(vllmSpelling(), s.Args, vllmPooling()); err != nil {
+	if err := generates(vllmSpelling(), s, vllmPooling()); err != nil {
 		return recipe.Command{}, err
 	}
 	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port", "headless",
@@ -188,8 +193,8 @@ func vllmSideChannel(s recipe.Spec, own map[string]string) {
 		return
 	}
 	own["VLLM_NIXL_SIDE_CHANNEL_PORT"] = strconv.Itoa(s.SideChannel)
-	if s.Span.Away {
-		own["VLLM_NIXL_SIDE_CHANNEL_HOST"] = s.Host
+	if len(s.Span.Nodes) > 0 {
+		own["VLLM_NIXL_SIDE_CHANNEL_HOST"] = s.Span.Self().Address
 	}
 }
 
@@ -298,45 +303,42 @@ func vllmShort(name string) string {
 	}[name]
 }
 
-func vllmCounters() map[string][]string {
-	return map[string][]string{
-		InputTokensTotal:  {"vllm:prompt_tokens_total"},
-		OutputTokensTotal: {"vllm:generation_tokens_total"},
-		RequestsTotal:     {"vllm:request_success_total"},
-		PreemptionsTotal:  {"vllm:num_preemptions_total"},
-		// A preempted request asks the cache again, and again: prompt tokens are the truth where both are shown.
-		PrefixQueries: {
-			"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total",
-			"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries",
+func vllmMetrics() scrape.Metrics {
+	return scrape.Metrics{
+		Counters: map[string][]string{
+			scrape.InputTokensTotal:  {"vllm:prompt_tokens_total"},
+			scrape.OutputTokensTotal: {"vllm:generation_tokens_total"},
+			scrape.RequestsTotal:     {"vllm:request_success_total"},
+			scrape.PreemptionsTotal:  {"vllm:num_preemptions_total"},
+			// A preempted request asks the cache again, and again: prompt tokens are the truth where both are shown.
+			scrape.PrefixQueries: {
+				"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total",
+				"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total",
+				"vllm:gpu_prefix_cache_queries",
+			},
+			scrape.PrefixHits: {
+				"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total",
+				"vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits",
+			},
+			scrape.CachedTokensTotal:  {"vllm:prompt_tokens_cached_total"},
+			scrape.DraftsTotal:        {"vllm:spec_decode_num_drafts_total"},
+			scrape.DraftTokensTotal:   {"vllm:spec_decode_num_draft_tokens_total"},
+			scrape.AcceptedTotal:      {"vllm:spec_decode_num_accepted_tokens_total"},
+			scrape.EmittedTotal:       {"vllm:spec_decode_num_emitted_tokens_total"}, // before V1
+			scrape.QueueSecondsTotal:  {"vllm:request_queue_time_seconds_sum"},
+			scrape.QueueRequestsTotal: {"vllm:request_queue_time_seconds_count"},
+			scrape.StepsTotal:         {"vllm:iteration_tokens_total_count"},
 		},
-		PrefixHits: {
-			"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total",
-			"vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits",
+		Gauges: map[string]scrape.Gauge{
+			scrape.Running: {Names: []string{"vllm:num_requests_running"}},
+			scrape.Waiting: {Names: []string{"vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"}},
+			scrape.Swapped: {Names: []string{"vllm:num_requests_swapped"}},
+			scrape.KVUse:   {Names: []string{"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"}, Highest: true},
 		},
-		CachedTokensTotal:  {"vllm:prompt_tokens_cached_total"},
-		DraftsTotal:        {"vllm:spec_decode_num_drafts_total"},
-		DraftTokensTotal:   {"vllm:spec_decode_num_draft_tokens_total"},
-		AcceptedTotal:      {"vllm:spec_decode_num_accepted_tokens_total"},
-		EmittedTotal:       {"vllm:spec_decode_num_emitted_tokens_total"}, // before V1
-		QueueSecondsTotal:  {"vllm:request_queue_time_seconds_sum"},
-		QueueRequestsTotal: {"vllm:request_queue_time_seconds_count"},
-		StepsTotal:         {"vllm:iteration_tokens_total_count"},
-	}
-}
-
-func vllmGauges() map[string]Gauge {
-	return map[string]Gauge{
-		Running: {Names: []string{"vllm:num_requests_running"}},
-		Waiting: {Names: []string{"vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"}},
-		Swapped: {Names: []string{"vllm:num_requests_swapped"}},
-		KVUse:   {Names: []string{"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"}, Highest: true},
-	}
-}
-
-func vllmAcceptedAt() []string {
-	return []string{
-		"vllm:spec_decode_num_accepted_tokens_per_pos_total",
-		"vllm:spec_decode_num_accepted_tokens_per_pos",
+		AcceptedAt: []string{
+			"vllm:spec_decode_num_accepted_tokens_per_pos_total",
+			"vllm:spec_decode_num_accepted_tokens_per_pos",
+		},
 	}
 }
 
@@ -348,70 +350,75 @@ func vllmReset() *Reset {
 	}
 }
 
-func vllmMilestones() []Milestone {
-	return []Milestone{
-		milestone(`vLLM API server version (\S+)`, FactVersion),
-		milestone(`[█▀▄] +version (\S+)`, FactVersion), // beside the logo, since 0.11
-		milestone(`Initializing an? (?:V1 )?LLM engine \(v([^)\s]+)\) with config: (.*)`, FactVersion, FactArguments),
-		milestone(`\bargs: (Namespace\(.*\)|\{.*\})`, FactArguments), // V0, and "non-default args" since
-		milestone(`Loading (?:model )?weights took ([\d.]+) seconds`, PhaseWeights),
-		milestone(`(?:Loading model weights|Model loading) took ([\d.]+) Gi?B`, FactModelGiB),
-		milestone(`torch\.compile (?:takes|took) ([\d.]+) s in total`, PhaseCompile),
-		milestone(`GPU KV cache size: ([\d,]+) tokens`, FactKVTokens),
-		milestone(`# (?:GPU|cuda|rocm) blocks: (\d+)`, FactKVBlocks),
-		milestone(`Maximum concurrency for ([\d,]+) tokens per request: ([\d.]+)x`, FactContext, FactConcurrency),
-		milestone(`Graph capturing finished in ([\d.]+) sec`, PhaseGraphs),
-		milestone(`init engine \(profile, create kv cache, warmup model\) took ([\d.]+) s`, PhaseInit),
+func vllmMilestones() []logs.Milestone {
+	return []logs.Milestone{
+		logs.NewMilestone(`vLLM API server version (\S+)`, logs.FactVersion),
+		logs.NewMilestone(`[█▀▄] +version (\S+)`, logs.FactVersion), // beside the logo, since 0.11
+		logs.NewMilestone(`Initializing an? (?:V1 )?LLM engine \(v([^)\s]+)\) with config: (.*)`, logs.FactVersion,
+			logs.FactArguments),
+		logs.NewMilestone(`\bargs: (Namespace\(.*\)|\{.*\})`, logs.FactArguments), // V0, and "non-default args" since
+		logs.NewMilestone(`Loading (?:model )?weights took ([\d.]+) seconds`, logs.PhaseWeights),
+		logs.NewMilestone(`(?:Loading model weights|Model loading) took ([\d.]+) Gi?B`, logs.FactModelGiB),
+		logs.NewMilestone(`torch\.compile (?:takes|took) ([\d.]+) s in total`, logs.PhaseCompile),
+		logs.NewMilestone(`GPU KV cache size: ([\d,]+) tokens`, logs.FactKVTokens),
+		logs.NewMilestone(`# (?:GPU|cuda|rocm) blocks: (\d+)`, logs.FactKVBlocks),
+		logs.NewMilestone(`Maximum concurrency for ([\d,]+) tokens per request: ([\d.]+)x`, logs.FactContext,
+			logs.FactConcurrency),
+		logs.NewMilestone(`Graph capturing finished in ([\d.]+) sec`, logs.PhaseGraphs),
+		logs.NewMilestone(`init engine \(profile, create kv cache, warmup model\) took ([\d.]+) s`, logs.PhaseInit),
 	}
 }
 
 // vllmFatal: precise reasons first, then the lines that only say that the
 // engine is gone.
-func vllmFatal() []FatalLine {
-	memory := []FatalLine{
-		fatal(results.FailStillHeld, hintHeld,
+func vllmFatal() []logs.FatalLine {
+	memory := []logs.FatalLine{
+		logs.Fatal(results.FailStillHeld, logs.HintHeld,
 			`Free memory on device .* on startup is less than desired GPU memory utilization`,
 			`Error in memory profiling`),
-		fatal(results.FailOutOfMemory, "lower gpu-memory-utilization, which on CPU is the share of main memory",
+		logs.Fatal(results.FailOutOfMemory, "lower gpu-memory-utilization, which on CPU is the share of main memory",
 			`Available memory on node .* is less than desired CPU memory utilization`),
-		fatal(results.FailKVCache, hintContext,
+		logs.Fatal(results.FailKVCache, logs.HintContext,
 			`No available memory for the cache blocks`,
 			`To serve at least one request with the model's max seq len`,
 			`is larger than the (maximum number of tokens that can be stored in KV cache|available KV cache memory)`),
 	}
 
-	engine := []FatalLine{
-		fatal(results.FailNoGPU, "lower tensor-parallel-size, or give it more GPUs",
+	engine := []logs.FatalLine{
+		logs.Fatal(results.FailNoGPU, "lower tensor-parallel-size, or give it more GPUs",
 			`World size \(\d+\) is larger than the number of available GPUs`, `Current node has no GPU available`,
 			`The number of required GPUs exceeds the total number of available GPUs`),
-		fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
+		logs.Fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
 			`Inconsistent GPU visibility env vars`),
-		fatal(results.FailBadRecipe, "lower max-model-len, or leave it out",
+		logs.Fatal(results.FailBadRecipe, "lower max-model-len, or leave it out",
 			`User-specified max_model_len .* is greater than the derived max_model_len`),
-		fatal(results.FailBadRecipe, "choose a tensor-parallel-size that divides it",
+		logs.Fatal(results.FailBadRecipe, "choose a tensor-parallel-size that divides it",
 			`Total number of attention heads .* must be divisible by tensor parallel size`),
-		starting(results.FailBadRecipe, "raise max-lora-rank", `LoRA rank \d+ is greater than max_lora_rank`),
-		starting(results.FailBadRecipe, "leave quantization out: the model says how it is quantized",
+		logs.Starting(results.FailBadRecipe, "raise max-lora-rank", `LoRA rank \d+ is greater than max_lora_rank`),
+		logs.Starting(results.FailBadRecipe, "leave quantization out: the model says how it is quantized",
 			`Quantization method specified in the model config .* does not match`),
-		starting(results.FailBadRecipe, "correct chat-template: it names a file of the machine that the server runs on",
+		logs.Starting(results.FailBadRecipe,
+			"correct chat-template: it names a file of the machine that the server runs on",
 			`(?i)the supplied chat template .*(doesn't exist|failed to be opened)`),
-		starting(results.FailModel, "correct lora-modules", `LoRAAdapterNotFoundError: `, `No adapter found for `),
-		starting(results.FailBadRecipe, "", `^ *(Value error|Assertion failed), `, `\[type=\w+, input_value=`),
-		guess(results.FailBadRecipe, "", `^(\w+\.)*(ValueError|NotImplementedError|VLLMValidationError): `),
-		fatal(results.FailEngineDied, "a process of the engine was killed: dmesg shows whether the kernel did it for "+
-			"lack of memory", `Failed core proc\(s\): \{.*: -9\b`),
-		fatal(results.FailEngineDied, "a process of the engine ended by SIGBUS: make room in /dev/shm",
+		logs.Starting(results.FailModel, "correct lora-modules", `LoRAAdapterNotFoundError: `, `No adapter found for `),
+		logs.Starting(results.FailBadRecipe, "", `^ *(Value error|Assertion failed), `, `\[type=\w+, input_value=`),
+		logs.Guess(results.FailBadRecipe, "", `^(\w+\.)*(ValueError|NotImplementedError|VLLMValidationError): `),
+		logs.Fatal(results.FailEngineDied,
+			"a process of the engine was killed: dmesg shows whether the kernel did it for "+
+				"lack of memory", `Failed core proc\(s\): \{.*: -9\b`),
+		logs.Fatal(results.FailEngineDied, "a process of the engine ended by SIGBUS: make room in /dev/shm",
 			`Failed core proc\(s\): \{.*: -7\b`),
-		fatal(results.FailEngineDied, "a process of the engine crashed: its installation may not suit this machine",
+		logs.Fatal(results.FailEngineDied,
+			"a process of the engine crashed: its installation may not suit this machine",
 			`Failed core proc\(s\): \{.*: -(4|6|8|11)\b`),
-		fatal(results.FailEngineDied, hintTrace,
+		logs.Fatal(results.FailEngineDied, logs.HintTrace,
 			`Engine core initialization failed`, `EngineCore failed to start`, `WorkerProc failed to start`,
 			`Worker proc .* died unexpectedly`, `EngineCore encountered (a fatal error|an issue)`, `EngineDeadError`,
 			`Engine process failed to start`, `MQLLMEngine is already dead`, `AsyncLLMEngine has failed`,
 			`Timed out waiting for engine core processes to start`),
 	}
 
-	return slices.Concat(memory, torchFatal(), engine)
+	return slices.Concat(memory, logs.Torch(), engine)
 }
 
 // vllmDrafts reads the options of all versions: one JSON object, its parts
@@ -459,6 +466,7 @@ func vllmDrafts(args []recipe.Arg) (drafts bool, tokens int) {
 // vllmRetired are settings of well-known recipes that vLLM no longer has.
 func vllmRetired() []Retirement {
 	const config = "give speculative-config: {model: ..., num_speculative_tokens: ...}"
+
 	return []Retirement{
 		{Arg: "speculative-model", Since: "0.8.3", Instead: config},
 		{Arg: "num-speculative-tokens", Since: "0.8.3", Instead: config},
@@ -503,11 +511,13 @@ func vllmRetired() []Retirement {
 		{Arg: "override-neuron-config", Since: "0.11.0", Instead: "give additional-config: {...}"},
 		{Arg: "task", Since: "0.13.0", Instead: "leave it out for generation, else give runner: pooling and convert: " +
 			"embed or classify"},
+
 		// Gone in the 0.22 line at the latest.
 		{Arg: "rope-scaling", Since: "0.22.0", Instead: "give hf-overrides: {rope_parameters: {...}}"},
 		{Arg: "rope-theta", Since: "0.22.0", Instead: "give hf-overrides: {rope_parameters: {rope_theta: ...}}"},
 		{Arg: "cuda-graph-sizes", Since: "0.22.0", Instead: "give cudagraph-capture-sizes: [...]"},
 		{Arg: "full-cuda-graph", Since: "0.22.0", Instead: "give compilation-config: {cudagraph_mode: FULL}"},
+
 		{Env: "VLLM_USE_V1", Since: "0.12.0", Ignored: true, Instead: "remove it: there is only the V1 engine"},
 		{
 			Env: "VLLM_USE_TRITON_FLASH_ATTN", Since: "0.12.0", Ignored: true,
@@ -582,7 +592,8 @@ func vllmSimArgs() map[string]string {
 		"gpu-memory-utilization", "quantization", "kv-cache-dtype", "num-scheduler-steps", "enforce-eager", "seed",
 		"enable-prefix-caching", "no-enable-prefix-caching", "enable-chunked-prefill", "no-enable-chunked-prefill",
 		"speculative-config", "speculative-model", "num-speculative-tokens", "speculative-draft-tensor-parallel-size",
-		"disable-log-stats", "served-model-name", "shutdown-timeout",
+		"disable-log-stats", "served-model-name", "shutdown-timeout", "enable-lora", "lora-modules",
+		"scheduling-policy",
 	} {
 		names[name] = ""
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // vllmOptions are names of the options of vllm serve, of its versions from 0.6
-// to 0.22. Those that are gone stand in vllmRetired.
+// to 0.22. Those that were removed are in vllmRetired.
 const vllmOptions = `
 additional-config aggregate-engine-logging all2all-backend allow-credentials allowed-headers
 allowed-local-media-path allowed-media-domains allowed-methods allowed-origins api-key api-server-count

@@ -37,10 +37,10 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 	if port < 1 || port > Max {
 		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, Max)
 	}
-	if l, taken := conflict(host, port); taken {
+	if listeners := conflicts(host, port); len(listeners) > 0 {
 		return results.Failf(results.FailPortInUse,
 			"port %d is in use already, on %s%s: stop that server or set another port:",
-			port, l.Addr.Addr(), Holder(port))
+			port, listeners[0].Addr.Addr(), Holder(port))
 	}
 
 	address := net.JoinHostPort(Reachable(host), strconv.Itoa(port))
@@ -112,6 +112,16 @@ func AwaitFree(ctx context.Context, host string, port int) bool {
 	return true
 }
 
+// TakenOver reports whether each socket that listens where a server on host did
+// is held by a process that can be seen. Once that server's processes are all
+// gone, those are other people's.
+func TakenOver(host string, port int) bool {
+	listeners := conflicts(host, port)
+	return len(listeners) > 0 && !slices.ContainsFunc(listeners, func(l proc.Listener) bool {
+		return len(proc.System.SocketHolders(l.Inode)) == 0
+	})
+}
+
 const (
 	portReleaseTime = 5 * time.Second
 	pollPause       = 100 * time.Millisecond
@@ -153,6 +163,46 @@ func FindRange(ctx context.Context, host string, from, n int, avoid []int) (int,
 	return 0, fmt.Errorf("find %d free ports in a row on %q: none from %d to %d", n, host, from, Max)
 }
 
+// CheckElsewhere returns nil if nobody answers at the port of another machine.
+// What only binds it there is not seen.
+func CheckElsewhere(ctx context.Context, host string, port int) *results.Failure {
+	if port < 1 || port > Max {
+		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, Max)
+	}
+	address := net.JoinHostPort(host, strconv.Itoa(port))
+	dialer := net.Dialer{Timeout: dialTime}
+	if conn, err := dialer.DialContext(ctx, "tcp", address); err == nil {
+		_ = conn.Close()
+		return results.Failf(results.FailPortInUse, "somebody answers at %s already: set another port:", address)
+	}
+	return nil
+}
+
+// FindElsewhere is Find for a port of another machine.
+func FindElsewhere(ctx context.Context, host string, from int, avoid []int) (int, error) {
+	for port := max(from, 1); port <= Max && ctx.Err() == nil; port++ {
+		if !slices.Contains(avoid, port) && CheckElsewhere(ctx, host, port) == nil {
+			return port, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	return 0, fmt.Errorf("find a free port on %q: none from %d to %d", host, from, Max)
+}
+
+// AwaitSilence is AwaitFree for a port of another machine.
+func AwaitSilence(ctx context.Context, host string, port int) bool {
+	ctx, cancel := context.WithTimeout(ctx, portReleaseTime)
+	defer cancel()
+	for CheckElsewhere(ctx, host, port) != nil {
+		if !sleep.For(ctx, pollPause) {
+			return false
+		}
+	}
+	return true
+}
+
 // Reachable is the host under which a server that listens on host is reached
 // from this machine.
 func Reachable(host string) string {
@@ -165,15 +215,12 @@ func Reachable(host string) string {
 	return host
 }
 
-// conflict finds a socket that listens where a server on host would.
-func conflict(host string, port int) (proc.Listener, bool) {
+// conflicts are the sockets that listen where a server on host would.
+func conflicts(host string, port int) []proc.Listener {
 	everywhere := Reachable(host) != host
-	for _, l := range proc.System.Listeners(port) {
-		if everywhere || l.Answers(host) {
-			return l, true
-		}
-	}
-	return proc.Listener{}, false
+	return slices.DeleteFunc(proc.System.Listeners(port), func(l proc.Listener) bool {
+		return !everywhere && !l.Answers(host)
+	})
 }
 
 // Holder says who listens on the port, " (pid 42: llama-server ...)";

@@ -96,6 +96,11 @@ func (t *tree) orphans() map[int]bool {
 		return nil
 	}
 
+	return t.orphansAmong(pids)
+}
+
+// orphansAmong are those of this program's children that only the tree can have left.
+func (t *tree) orphansAmong(pids []int) map[int]bool {
 	own, err := t.proc.CgroupText("self")
 	if err != nil {
 		return nil

@@ -2,13 +2,13 @@ package process
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +101,7 @@ func TestStopEndsOrphans(t *testing.T) {
 			engine.Silent, engine.Lines = true, []string{"children are up"}
 			dir := t.TempDir()
 			config, err := json.Marshal(Config{
-				Argv: []string{os.Args[0], "--port", "0"}, Cookie: "orphans." + strconv.Itoa(os.Getpid()), Dir: dir,
+				Argv: []string{os.Args[0], "--port", "0"}, Cookie: "orphans." + rand.Text(), Dir: dir,
 				Env:     []string{"PATH=" + os.Getenv("PATH"), engine.Env(), "GORACE=" + fakeengine.PromptExit},
 				LogPath: filepath.Join(dir, "log"),
 			})

@@ -22,8 +22,8 @@ type hierarchy struct {
 	root  string // path, as /proc/PID/cgroup gives it, of the group that is mounted there
 }
 
-// CgroupName is the name of the group of the tree that carries the cookie.
-func CgroupName(cookie string) string { return "bench-" + cookie }
+// cgroupName is the name of the group of the tree that carries the cookie.
+func cgroupName(cookie string) string { return "bench-" + cookie }
 
 // cgroup is a group that holds one process tree and nothing else. Processes
 // cannot leave it by any means that engines use, and its kernel ends them all
@@ -67,12 +67,12 @@ func PlannedCgroup(cookie string) string {
 	if err != nil || canHold(h.folder(parent)) != nil {
 		return ""
 	}
-	return filepath.Join(parent, CgroupName(cookie))
+	return filepath.Join(parent, cgroupName(cookie))
 }
 
 // openCgroup finds a group that an earlier program made.
 func openCgroup(procfs proc.FS, path string) (*cgroup, bool) {
-	if path == "" || path == "/" || !strings.HasPrefix(filepath.Base(path), CgroupName("")) {
+	if path == "" || path == "/" || !strings.HasPrefix(filepath.Base(path), cgroupName("")) {
 		return nil, false
 	}
 	h, err := findHierarchy(procfs)

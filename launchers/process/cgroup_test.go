@@ -181,7 +181,7 @@ func TestCgroupReads(t *testing.T) {
 // needCgroups skips where this machine lets us make no groups.
 func needCgroups(t *testing.T) {
 	t.Helper()
-	group, err := newCgroup(proc.System, CgroupName(rand.Text()))
+	group, err := newCgroup(proc.System, cgroupName(rand.Text()))
 	if err != nil {
 		t.Skipf("no control groups here: %v", err)
 	}

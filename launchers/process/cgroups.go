@@ -26,7 +26,7 @@ func runCgroups(procfs proc.FS, run cookie) cgroups {
 		if err != nil || !entry.IsDir() {
 			return nil //nolint:nilerr // what vanishes meanwhile is not there
 		}
-		name, ours := strings.CutPrefix(entry.Name(), CgroupName(""))
+		name, ours := strings.CutPrefix(entry.Name(), cgroupName(""))
 		if !ours || !run.is(name) {
 			return nil
 		}

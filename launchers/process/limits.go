@@ -53,7 +53,7 @@ func limitMemory() {
 
 // killFirst is the score that the kernel adds to a program of ours where memory
 // runs out, so that it ends a server rather than this program, which then says
-// what happened and goes on.
+// what happened and continues.
 const killFirst = 500
 
 // offerToKernel has the kernel choose the process, and what it will start, before

@@ -1,6 +1,9 @@
 package process
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -61,5 +64,57 @@ func TestOrphansEndFromTheTop(t *testing.T) {
 	}
 	if err := s.run(time.Second); err != nil || !slices.Equal(asked, []int{engine}) {
 		t.Errorf("signals to %v, %v, want one to the engine %d; its worker is %d", asked, err, engine, worker)
+	}
+}
+
+// An orphan that another running server could have left is nobody's.
+func TestOrphanOfAnotherServer(t *testing.T) {
+	older, younger := &tree{since: 1}, &tree{since: 3} // long before all that other tests start
+	orphan := func(startTime uint64) proc.Process { return proc.Process{StartTime: startTime} }
+	older.register()
+	defer older.unregister()
+	younger.register()
+
+	if !older.alone(orphan(2)) {
+		t.Error("an orphan from before the younger server is not the older one's")
+	}
+	if older.alone(orphan(4)) || younger.alone(orphan(4)) {
+		t.Error("an orphan from after both starts is taken by one of them")
+	}
+	younger.unregister()
+	if !older.alone(orphan(4)) {
+		t.Error("an orphan is not the only server's")
+	}
+	if younger.alone(orphan(4)) {
+		t.Error("a server that is gone takes an orphan")
+	}
+}
+
+// A child in another control group has a manager of its own, and one with the
+// mark of a helper is the helper's.
+func TestOrphansAreInOurGroup(t *testing.T) {
+	dir := t.TempDir()
+	write := func(pid, name, text string) {
+		if err := os.MkdirAll(filepath.Join(dir, pid), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, pid, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("self", "cgroup", "0::/ours\n")
+	for pid, of := range map[string]struct{ group, environment string }{
+		"11": {"0::/ours\n", "A=b\x00"},
+		"12": {"0::/theirs\n", "A=b\x00"},
+		"13": {"0::/ours\n", helperVariable + "=1\x00"},
+	} {
+		write(pid, "cgroup", of.group)
+		write(pid, "environ", of.environment)
+		write(pid, "cmdline", "worker\x00")
+	}
+
+	got := (&tree{proc: proc.FS(dir)}).orphansAmong([]int{11, 12, 13, 14})
+	if !maps.Equal(got, map[int]bool{11: true}) {
+		t.Errorf("orphans %v, want 11 alone", got)
 	}
 }

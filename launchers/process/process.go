@@ -136,7 +136,7 @@ func (c Config) makeGroup() (*cgroup, error) {
 	if !c.Cgroup || c.Cookie == "" {
 		return nil, errors.New("not asked for")
 	}
-	return newCgroup(proc.System, CgroupName(c.Cookie))
+	return newCgroup(proc.System, cgroupName(c.Cookie))
 }
 
 // spawn starts the program in the group.
@@ -247,7 +247,7 @@ func (p *Process) identify(config Config, group *cgroup) error {
 	own := ""
 	if group != nil {
 		p.tree.groups = cgroups{group}
-		own = CgroupName(config.Cookie)
+		own = cgroupName(config.Cookie)
 	}
 
 	p.tree.register()
@@ -267,7 +267,7 @@ func (p *Process) CgroupError() error { return p.groupErr }
 // Done is closed when the leader has ended. Its children may live on.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Explain says whether the kernel has killed for lack of memory while the tree
+// Explain reports whether the kernel has killed for lack of memory while the tree
 // ran: one of its processes, or of those that share its control group.
 func (p *Process) Explain() (class results.FailureClass, reason string) {
 	p.memoryMu.Lock()

@@ -14,9 +14,6 @@ import (
 // KillNow makes a Stop that runs or comes go straight to SIGKILL.
 func (p *Process) KillNow() { p.killNowOnce.Do(func() { close(p.killNow) }) }
 
-// KillingNow is closed once KillNow was called.
-func (p *Process) KillingNow() <-chan struct{} { return p.killNow }
-
 // Stop ends the whole tree: SIGTERM to the leader, up to grace for it to end,
 // SIGTERM to what is left, SIGKILL to what is left then, again and again until
 // nothing is. It returns when all is gone, or with an error naming what cannot

@@ -11,11 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/results"
 )
 
 // CookieVariable names the environment variable that marks the processes of a
 // tree, so that a child which left the session is still found.
-const CookieVariable = "BENCH_COOKIE"
+const CookieVariable = results.CookieVariable
 
 // tree finds the processes that descend from a leader. Once seen, a process
 // stays a member whatever it does to its session, parent and environment.

@@ -68,7 +68,11 @@ func (r *Progress) Run(ctx context.Context, ladder []Stage) *results.Failure {
 	last := ""
 	for _, next := range ladder {
 		r.setStage(next.What)
-		for wait := minPoll; ; wait = min(wait*3/2, MaxPoll) {
+		shortest, longest := minPoll, MaxPoll
+		if r.limits.Poll > 0 {
+			shortest, longest = r.limits.Poll, r.limits.Poll
+		}
+		for wait := shortest; ; wait = min(wait*3/2, longest) {
 			result := next.Try(ctx)
 			if result.Done && ctx.Err() == nil {
 				r.pass(next.Name)
@@ -105,6 +109,9 @@ func (r *Progress) Current() string {
 	defer r.mu.Unlock()
 	return r.stage
 }
+
+// Spoke records that the server has written its first line.
+func (r *Progress) Spoke() { r.pass("output") }
 
 // pass records a rung with its time.
 func (r *Progress) pass(name string) {

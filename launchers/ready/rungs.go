@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
@@ -84,15 +86,52 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Stage {
 	}}
 }
 
-// Token waits for one streamed token. Health checks of hung engines go on
+// Token waits for one streamed token. Health checks of hung engines continue
 // answering 200; only a token shows that the engine works.
 func Token(e *endpoint.Endpoint) Stage {
 	t := tokenStage{endpoint: e, path: endpoint.CompletionsPath, limit: "max_tokens"}
 	return Stage{"token", "a token", t.try}
 }
 
+// Answer waits for the answer of a server that generates no tokens from text to a
+// request: it gives embeddings or scores, or takes audio.
+func Answer(e *endpoint.Endpoint, request recipe.Smoke) Stage {
+	strikes := 0
+	return Stage{"answer", "an answer (" + request.Path + ")", func(ctx context.Context) Step {
+		body := maps.Clone(request.Body)
+		body["model"] = e.Model()
+		var sent any = body
+		if request.WAV != nil {
+			sent = endpoint.Form{Fields: body, WAV: request.WAV}
+		}
+		a := e.Ask(ctx, http.MethodPost, request.Path, sent, endpoint.TokenTime)
+		switch {
+		case a.OK():
+			return Step{Done: true}
+		case a.Final() != nil:
+			return Step{Final: a.Final()}
+		case a.Err != nil, a.Status/100 != 4 && a.Status != http.StatusNotImplemented,
+			a.Status == http.StatusTooManyRequests, a.Status == http.StatusRequestTimeout:
+			strikes = 0
+			return Step{Answer: a.String()}
+		}
+
+		if strikes++; strikes < MaxStrikes {
+			return Step{Answer: a.String()}
+		}
+
+		failure := a.Failure()
+		if request.WAV != nil {
+			failure.Message += "; is it a model that transcribes audio?"
+		} else {
+			failure.Message += "; is it a model of embeddings or scores, and was the server started for that?"
+		}
+		return Step{Final: failure}
+	}}
+}
+
 // tokenStage asks for one streamed token, by the chat path where the server has
-// no other. Health checks of hung engines go on answering 200; only a token
+// no other. Health checks of hung engines continue answering 200; only a token
 // shows that the engine works.
 type tokenStage struct {
 	endpoint *endpoint.Endpoint
@@ -140,7 +179,7 @@ func (t *tokenStage) try(ctx context.Context) Step {
 		failure := a.Failure()
 		if nowhere {
 			failure.Message += "; so do all paths that generate text: check base-url: and the model's name; a server " +
-				"of embeddings cannot be measured"
+				"of embeddings needs load: {endpoint: embeddings}"
 		}
 		return Step{Final: failure}
 	}

@@ -127,7 +127,7 @@ func TestLadder(t *testing.T) {
 				"POST /v1/completions":      `404 {"detail":"Not Found"}`,
 				"POST /v1/chat/completions": `404 {"detail":"Not Found"}`,
 			},
-			results.FailHTTP, "a server of embeddings cannot be measured",
+			results.FailHTTP, "a server of embeddings needs load: {endpoint: embeddings}",
 		},
 		"llama-server of embeddings": {
 			"llamacpp",
@@ -195,6 +195,50 @@ func TestFindTokenizer(t *testing.T) {
 		}
 		if _, err := e.Tokenize(t.Context(), "Hello", false); (err == nil) != want {
 			t.Errorf("Tokenize() of %s = %v", text, err)
+		}
+	}
+}
+
+// A server that transcribes is asked to do so, by a form.
+func TestAnswerToAudio(t *testing.T) {
+	t.Parallel()
+	kind, _ := engines.Lookup("external")
+	for name, c := range map[string]struct {
+		status int
+		want   string
+	}{
+		"it does":  {http.StatusOK, ""},
+		"it can't": {http.StatusNotFound, "is it a model that transcribes audio?"},
+	} {
+		var form string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/models" {
+				_, _ = io.WriteString(w, `{"data":[{"id":"m"}]}`)
+				return
+			}
+			file, head, err := r.FormFile("file")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			data, _ := io.ReadAll(file)
+			form = strings.Join([]string{
+				head.Filename, string(data), r.FormValue("model"), r.FormValue("response_format"),
+			}, " ")
+			w.WriteHeader(c.status)
+		}))
+		spec := recipe.Spec{BaseURL: s.URL, Ready: recipe.Ready{Timeout: 20 * time.Second}}
+		e := endpoint.New(kind, spec)
+		answer := Answer(e, recipe.Smoke{
+			Path: "/v1/audio/transcriptions", Body: map[string]any{"response_format": "json"}, WAV: []byte("RIFF"),
+		})
+		failure := NewProgress(spec.Ready, time.Now(), nil).Run(t.Context(), []Stage{Model(e, kind), answer})
+		s.Close()
+		if form != "audio.wav RIFF m json" {
+			t.Errorf("%s: the form is %q", name, form)
+		}
+		if (failure == nil) != (c.want == "") || failure != nil && !strings.Contains(failure.Message, c.want) {
+			t.Errorf("%s: %v, want %q", name, failure, c.want)
 		}
 	}
 }

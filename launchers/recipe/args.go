@@ -50,7 +50,7 @@ type Spelling struct {
 	Owned map[string]string // canonical name -> the recipe's key that sets it
 }
 
-// OptionName is what may stand before a value: letters first, no "=".
+// OptionName is what may be before a value: letters first, no "=".
 var OptionName = regexp.MustCompile(`^-{0,2}[A-Za-z][A-Za-z0-9_.-]*$`)
 
 // Render turns arguments into argv elements, in their order.
@@ -222,7 +222,7 @@ func (s Spelling) many(name, flag string, values []any) ([]string, error) {
 
 	for _, text := range texts {
 		if strings.HasPrefix(text, "-") {
-			return nil, fmt.Errorf("%q begins with a dash, and %s would take it for an option: it cannot stand in a "+
+			return nil, fmt.Errorf("%q begins with a dash, and %s would take it for an option: it is not allowed in a "+
 				"list", text, s.Engine)
 		}
 	}
@@ -269,13 +269,13 @@ func Scalar(value any) (string, error) {
 			return "", err
 		}
 	case nil:
-		return "", fmt.Errorf("null cannot stand in a list")
+		return "", fmt.Errorf("null is not allowed in a list")
 	default:
 		return "", fmt.Errorf("a value of type %T cannot become text", value)
 	}
 
 	if strings.ContainsRune(text, 0) {
-		return "", fmt.Errorf("%q holds a NUL byte", text)
+		return "", fmt.Errorf("%q contains a NUL byte", text)
 	}
 
 	return text, nil

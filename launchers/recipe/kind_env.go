@@ -19,6 +19,20 @@ const (
 	cudaOrder   = "CUDA_DEVICE_ORDER"
 )
 
+func visibilityVariables() []string {
+	return []string{hipVisible, cudaVisible, rocrVisible, gpuOrdinal, cudaOrder}
+}
+
+// WithoutVisibility is an environment without the variables by which a program sees
+// its GPUs.
+func WithoutVisibility(env map[string]string) map[string]string {
+	env = maps.Clone(env)
+	for _, name := range visibilityVariables() {
+		delete(env, name)
+	}
+	return env
+}
+
 // Assemble joins argv with the environment of the recipe: what every server
 // gets, what the kind sets (own) and removes (unset), and the recipe's own
 // variables, which win over all but the GPUs' visibility.
@@ -36,7 +50,7 @@ func Assemble(s Spec, argv []string, own map[string]string, unset ...string) (Co
 
 	for name, value := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return Command{}, fmt.Errorf("env: %q=%q cannot be set: a name holds no =, and neither holds a NUL byte",
+			return Command{}, fmt.Errorf("env: %q=%q cannot be set: a name holds no =, and neither contains a NUL byte",
 				name, value)
 		}
 		env[name] = value
@@ -60,7 +74,7 @@ func visibility(s Spec) (set map[string]string, unset []string, err error) {
 		return nil, nil, nil
 	}
 
-	for _, name := range []string{hipVisible, cudaVisible, rocrVisible, gpuOrdinal, cudaOrder} {
+	for _, name := range visibilityVariables() {
 		_, byHand := s.Env[name]
 		if byHand || slices.Contains(s.Unset, name) || slices.Contains(s.Inherit, name) {
 			return nil, nil, fmt.Errorf("env: %s is set by bench for assigned GPUs: name the devices in gpus:, or "+

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -65,9 +66,9 @@ func choosable(allowed []int, machineCount int) ([]int, *results.Failure) {
 
 func needed(perReplica, replicas int) string {
 	if replicas == 1 {
-		return plural(perReplica)
+		return text.Count(perReplica, "GPU")
 	}
-	return fmt.Sprintf("%s (%d for each of %d replicas)", plural(perReplica*replicas), perReplica, replicas)
+	return fmt.Sprintf("%s (%d for each of %d replicas)", text.Count(perReplica*replicas, "GPU"), perReplica, replicas)
 }
 
 func seen(allowed []int, machineCount int) string {
@@ -79,11 +80,4 @@ func seen(allowed []int, machineCount int) string {
 		return machine
 	}
 	return fmt.Sprintf("gpus: allows %d %v and %s", len(allowed), allowed, machine)
-}
-
-func plural(gpus int) string {
-	if gpus == 1 {
-		return "1 GPU"
-	}
-	return fmt.Sprintf("%d GPUs", gpus)
 }

@@ -20,7 +20,7 @@ func NewRedaction(spec Spec) Redaction {
 }
 
 // Redactor gives a function that replaces every secret in a text by "***", in
-// whatever form it stands there. An empty secret is ignored.
+// whatever form it appears. An empty secret is ignored.
 func Redactor(values []string) func(string) string { return secrets.NewRedactor(values).Text }
 
 // Text is s with every secret replaced by "***".

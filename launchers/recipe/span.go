@@ -19,6 +19,7 @@ type Node struct {
 	Address string // at which the other nodes reach it
 
 	Interfaces map[string][]string // its IP addresses by network interface; nil: not known
+	GPUs       []int               // that the job was granted there, by index; nil: not known
 }
 
 // On is the node with its address on a network interface, or in a network that
@@ -44,7 +45,8 @@ type Span struct {
 	Nodes  []Node // the first is this machine, with the API
 	Port   int    // of the first, where the others join it
 	GPUs   int    // of each node; 0: not known
-	Away   bool   // the first node is not this machine, but another of the job
+	Step   bool   // the program on the first node is a job step, too
+	Away   bool   // the first node is another machine than this one; with Step
 	Rank   int    // of the node, counted from 0, that a command line is for
 	Cookie string // of processes on the other nodes; "": a placeholder, for plans
 
@@ -64,6 +66,14 @@ func (s Span) InterfaceEnv() map[string]string {
 
 // Several reports whether there is more than one node.
 func (s Span) Several() bool { return len(s.Nodes) > 1 }
+
+// Elsewhere are the nodes on which srun starts what belongs to the server.
+func (s Span) Elsewhere() []Node {
+	if s.Step || len(s.Nodes) == 0 {
+		return s.Nodes
+	}
+	return s.Nodes[1:]
+}
 
 // Names are those of all nodes.
 func (s Span) Names() []string {
@@ -96,14 +106,28 @@ func (c Companion) Remote() bool { return c.Rank > 0 }
 
 // Remotely is a program on another node of the job, as srun starts it there
 // beside the steps that run already, with all that the job has on that node.
-// Its environment is srun's own but for the mark, which env sets: Slurm gives a
-// program srun's own value of a variable that --export=NAME=VALUE names, too.
+// Its environment is srun's own but for the mark and the choice of GPUs, which env
+// sets: Slurm gives a program srun's own value of a variable that
+// --export=NAME=VALUE names, too, and names the GPUs itself.
 func Remotely(span Span, rank int, command Command) Command {
+	env := []string{"env"}
+	command.Env = maps.Clone(command.Env)
+	for _, name := range visibilityVariables() {
+		value, set := command.Env[name]
+		switch {
+		case set:
+			delete(command.Env, name)
+			env = append(env, name+"="+value)
+		case slices.Contains(command.Unset, name):
+			env = slices.Insert(env, 1, "--unset="+name)
+		}
+	}
+
 	cookie := cmp.Or(span.Cookie, "COOKIE")
 	command.Argv = slices.Concat([]string{
 		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" +
 			span.Nodes[rank].Name, "--kill-on-bad-exit=1", "--cpu-bind=none",
-		"--export=ALL", "env", process.CookieVariable + "=" + cookie,
-	}, command.Argv)
+		"--export=ALL",
+	}, command.Step, env, []string{process.CookieVariable + "=" + cookie}, command.Argv)
 	return command
 }

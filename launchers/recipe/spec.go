@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/vram"
 )
 
@@ -43,8 +44,10 @@ type Spec struct {
 	Headers    map[string]string // of every request, in place of the key's where it has the same name
 	Dir        string            // working directory
 	LogPath    string            // file for stdout and stderr
+	OutputPath string            // file for the figures of a program that measures; "": a plan, which has no folder yet
 	Ready      Ready
 	Smoke      Smoke         // zero: none
+	Answer     Smoke         // shows that it works where a token cannot: numbers come, audio goes; zero: a token does
 	StopGrace  time.Duration // 0: the kind's own
 	Drain      time.Duration // before SIGTERM, until no request is running; 0: no wait
 	VRAM       vram.Policy
@@ -69,6 +72,15 @@ type Spec struct {
 	OnReadinessChange func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
 }
 
+// Reached is the host at which clients and other components reach the server.
+func (s Spec) Reached() string {
+	reached := ports.Reachable(s.Host)
+	if len(s.Span.Nodes) == 1 && reached != s.Host {
+		return s.Span.Nodes[0].Address // it listens on all of the node's
+	}
+	return reached
+}
+
 // Peer is a server of another component.
 type Peer struct {
 	Component         string
@@ -89,6 +101,7 @@ type Ready struct {
 	Stall   time.Duration // no log byte and no CPU time of the tree; 0: off
 	Path    string        // health path; "": the kind's own
 	Log     string        // text that must appear in the log first; "": none
+	Poll    time.Duration // between looks at a start whose time is measured; 0: as seldom as suffices to use it
 }
 
 // readyTimeout applies where the recipe gives none: a large model's cold start
@@ -103,6 +116,8 @@ type Command struct {
 	Argv []string          // nil for an external server
 	Env  map[string]string // added or changed; the recipe's, visibility and hygiene variables included
 
+	Step []string // further options of srun, if the program is a job step
+
 	// Unset is removed from the inherited environment before Env is applied.
 	// An entry that ends in * stands for all names with that beginning.
 	Unset []string
@@ -113,4 +128,5 @@ type Command struct {
 type Smoke struct {
 	Path string         // "": no such request
 	Body map[string]any // sent as it stands
+	WAV  []byte         // sent with Body as a form; nil: Body goes as JSON
 }

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 // Counted by the log is what lines of a server's log say about speculative
@@ -62,7 +63,7 @@ func (l *draftLog) look(line string) {
 
 func cutLine(line string) string {
 	if len(line) > maxShown {
-		return strings.ToValidUTF8(line[:maxShown], "")
+		return strings.ToValidUTF8(secrets.Known().Beginning(line, maxShown), "")
 	}
 	return line
 }
@@ -71,8 +72,8 @@ func cutLine(line string) string {
 func (l *draftLog) total(m []string) {
 	l.tokens, _ = strconv.Atoi(m[1]) // digits
 	l.sums = map[string]float64{
-		logCounted + engines.AcceptedTotal: readNumber(m[2]), logCounted +
-			engines.DraftTokensTotal: readNumber(m[3]), logCounted + engines.EmittedTotal: readNumber(m[4]),
+		logCounted + scrape.AcceptedTotal: readNumber(m[2]), logCounted +
+			scrape.DraftTokensTotal: readNumber(m[3]), logCounted + scrape.EmittedTotal: readNumber(m[4]),
 	}
 }
 
@@ -110,8 +111,8 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 		l.sums = map[string]float64{}
 	}
 
-	l.sums[logCounted+engines.AcceptedTotal] += accepted
-	l.sums[logCounted+engines.DraftTokensTotal] += drafted
+	l.sums[logCounted+scrape.AcceptedTotal] += accepted
+	l.sums[logCounted+scrape.DraftTokensTotal] += drafted
 	if drafted == 0 {
 		return
 	}
@@ -120,9 +121,9 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 		return
 	}
 
-	l.sums[logCounted+engines.DraftsTotal] += drafts
-	for i, rate := range rates[:min(len(rates), engines.MaxPosition)] {
-		l.sums[logCounted+engines.AcceptedAt(i)] += rate * drafts
+	l.sums[logCounted+scrape.DraftsTotal] += drafts
+	for i, rate := range rates[:min(len(rates), scrape.MaxPosition)] {
+		l.sums[logCounted+scrape.AcceptedAt(i)] += rate * drafts
 	}
 }
 
@@ -149,8 +150,8 @@ func (l *draftLog) counters() map[string]float64 {
 	sums := maps.Clone(l.sums)
 	if l.noDrafts {
 		maps.DeleteFunc(sums, func(name string, _ float64) bool {
-			return name == logCounted+engines.DraftsTotal ||
-				strings.HasPrefix(name, logCounted+engines.AcceptedTotal+"_at_")
+			return name == logCounted+scrape.DraftsTotal ||
+				strings.HasPrefix(name, logCounted+scrape.AcceptedTotal+"_at_")
 		})
 	}
 	return sums

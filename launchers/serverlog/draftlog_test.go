@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/scrape"
 )
 
 const (
@@ -53,7 +53,7 @@ func TestDraftLog(t *testing.T) {
 			m["log_drafts_total"] = drafts
 		}
 		for i, n := range at {
-			m["log_"+engines.AcceptedAt(i)] = n
+			m["log_"+scrape.AcceptedAt(i)] = n
 		}
 		return m
 	}

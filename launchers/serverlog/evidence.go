@@ -26,7 +26,7 @@ type evidence struct {
 // and level, time and place in the code.
 var logPrefix = regexp.MustCompile(`^(\[\d{4}-[^\]]*\] |\([A-Za-z][^()]*\) ?|(ERROR|CRITICAL|WARNING|INFO|DEBUG) [\d-]+ [\d:.,]+ (\[[^\]]*\]|\S+\]) ?)*`)
 
-// validationError is the last line of a traceback whose reason stands below it.
+// validationError is the last line of a traceback whose reason is below it.
 var validationError = regexp.MustCompile(`\d+ validation errors? for \w+$`)
 
 const traceStart = "Traceback (most recent call last)"

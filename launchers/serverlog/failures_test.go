@@ -333,7 +333,7 @@ func TestRequestErrorsEndNothing(t *testing.T) {
 	}
 }
 
-// TestPassingLines: an engine may go on after them, so they give no start up; they
+// TestPassingLines: an engine may continue after them, so they give no start up; they
 // name the failure of one that has ended.
 func TestPassingLines(t *testing.T) {
 	t.Parallel()

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/results"
 )
 
 // FatalMatch is a fatal line that was seen.
 type FatalMatch struct {
 	line string
-	kind engines.FatalLine
+	kind logs.FatalLine
 }
 
 // Failure quotes the line, and the first traceback's cause where the line says
@@ -28,7 +28,7 @@ func (m *FatalMatch) Failure(cause string) *results.Failure {
 	return results.Failf(m.kind.Class, "server log says %q%s", text.Shorten(m.line), hint)
 }
 
-// Ends reports whether no engine goes on after such a line.
+// Ends reports whether no engine continues after such a line.
 func (m *FatalMatch) Ends() bool { return m != nil && !m.kind.Passing }
 
 // Vague reports whether the line only says that a part of the engine is gone.

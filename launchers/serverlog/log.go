@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 )
 
 const (
@@ -180,7 +181,7 @@ func (l *Log) take(line string, redraw bool) {
 	l.redraw = redraw
 	shown := logLine{l.lines, line}
 	if len(line) > maxShown {
-		shown.text = strings.ToValidUTF8(line[:maxShown], "") + " ..."
+		shown.text = cutLine(line) + " ..."
 	}
 
 	l.tail = append(l.tail, shown)
@@ -250,7 +251,7 @@ func (l *Log) judge(line, lower string) bool {
 }
 
 // weight orders fatal lines by how much they say.
-func weight(kind engines.FatalLine) int {
+func weight(kind logs.FatalLine) int {
 	switch {
 	case kind.Passing:
 		return -1
@@ -262,7 +263,7 @@ func weight(kind engines.FatalLine) int {
 	return 2
 }
 
-// fieldName is what stands alone in the line above pydantic's reason.
+// fieldName is what is alone in the line above pydantic's reason.
 var fieldName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
 
 // withField puts the field that a reason of pydantic is about before it.
@@ -352,12 +353,18 @@ func (l *Log) Cause() string {
 	return l.evidence.cause
 }
 
-// LastLine is the last line so far, "" if there is none.
+// LastLine is the last line so far, "" if there is none. What srun says of the end
+// of a program on another node counts only if the program has said nothing.
 func (l *Log) LastLine() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.tail) == 0 {
 		return ""
+	}
+	for _, line := range slices.Backward(l.tail) {
+		if !strings.HasPrefix(line.text, "srun: ") {
+			return line.text
+		}
 	}
 	return l.tail[len(l.tail)-1].text
 }

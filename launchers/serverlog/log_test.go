@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
@@ -92,6 +93,20 @@ func TestLogFindsFatalLine(t *testing.T) {
 		if match.line != c.want || match.kind.Class != c.class {
 			t.Errorf("%s: fatal line = %q (%s), want %q (%s)", c.name, match.line, match.kind.Class, c.want, c.class)
 		}
+	}
+}
+
+// What srun says of an end is no line of the server, unless there is no other.
+func TestLogLastLineIsTheServers(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, engines.VllmKind(), "")
+	write("srun: error: Unable to create step\n")
+	if got := log.LastLine(); got != "srun: error: Unable to create step" {
+		t.Errorf("LastLine() = %q, want srun's", got)
+	}
+	write("no such fabric\nsrun: error: n2: task 0: Exited with exit code 1\n")
+	if got := log.LastLine(); got != "no such fabric" {
+		t.Errorf("LastLine() = %q, want the server's", got)
 	}
 }
 
@@ -223,7 +238,7 @@ func FuzzLogFeed(f *testing.F) {
 	})
 }
 
-// Lines as builds of llama-bench write them when they cannot go on.
+// Lines as builds of llama-bench write them when they cannot continue.
 func TestLlamaBenchFatalLines(t *testing.T) {
 	tests := []struct {
 		lines string
@@ -242,11 +257,14 @@ func TestLlamaBenchFatalLines(t *testing.T) {
 			results.FailOutOfMemory,
 		},
 		{"main: error: failed to create context with model '/m/a.gguf'", results.FailOutOfMemory},
+		{"main: error: unable to load model", results.FailModel},
+		{"main: error: failed to create the llama_context", results.FailOutOfMemory},
 		{"ROCm error: out of memory", results.FailOutOfMemory},
 		{"ROCm error: unspecified launch failure", results.FailGPU},
 	}
+	program, _ := engines.MeasuringProgram(results.MethodLlamaBench)
 	for _, tt := range tests {
-		log := &Log{kind: engines.LlamaBench([]string{"m"})}
+		log := &Log{kind: program.Kind([]string{"m"})}
 		for line := range strings.Lines(tt.lines) {
 			log.take(strings.TrimSpace(line), false)
 		}
@@ -263,4 +281,15 @@ func vllmKind(t *testing.T) engines.Kind {
 		t.Fatal("no kind vllm")
 	}
 	return kind
+}
+
+// A line is cut after its secrets are hidden.
+func TestSecretAtTheCutOfALine(t *testing.T) {
+	const key = "sk-at-the-cut-0123456789"
+	secrets.Remember(key)
+	l := &Log{kind: vllmKind(t)}
+	l.feed([]byte(strings.Repeat("x", maxShown-15) + key + " and more\n"))
+	if got := l.tail[0].text; strings.Contains(got, "sk-at") || !strings.HasSuffix(got, "x*** and more ...") {
+		t.Errorf("the line ends with %q", got[len(got)-40:])
+	}
 }

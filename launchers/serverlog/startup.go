@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/results"
 )
 
@@ -47,7 +47,7 @@ func (l *Facts) AddArguments(arguments map[string]string) {
 }
 
 // take looks for one milestone in a line.
-func (l *Facts) take(m engines.Milestone, line string) {
+func (l *Facts) take(m logs.Milestone, line string) {
 	groups := m.Pattern.FindStringSubmatch(line)
 	for i, fact := range m.Facts {
 		if i+1 < len(groups) && groups[i+1] != "" {
@@ -67,17 +67,17 @@ func engineOf(line string) string {
 }
 
 // Note takes in one fact about the server; what is not a number is skipped.
-func (l *Facts) Note(fact engines.Fact, text string) { l.note(fact, text, "") }
+func (l *Facts) Note(fact logs.Fact, text string) { l.note(fact, text, "") }
 
-func (l *Facts) note(fact engines.Fact, text, engine string) {
+func (l *Facts) note(fact logs.Fact, text, engine string) {
 	switch fact {
-	case engines.FactVersion:
+	case logs.FactVersion:
 		l.Version = text
 		return
-	case engines.FactArguments:
+	case logs.FactArguments:
 		l.AddArguments(parsePython(text))
 		return
-	case engines.FactLoadBegins, engines.FactLoadEnds:
+	case logs.FactLoadBegins, logs.FactLoadEnds:
 		l.noteLoad(fact, text)
 		return
 	default: // a number
@@ -90,22 +90,22 @@ func (l *Facts) note(fact engines.Fact, text, engine string) {
 
 	whole := int64(value)
 	switch fact {
-	case engines.FactKVTokens:
+	case logs.FactKVTokens:
 		least(&l.kvTokens, engine, whole)
-	case engines.FactKVBlocks:
+	case logs.FactKVBlocks:
 		l.kvBlocks = whole
-	case engines.FactConcurrency:
+	case logs.FactConcurrency:
 		least(&l.concurrency, engine, value)
-	case engines.FactModelGiB:
+	case logs.FactModelGiB:
 		bytes := int64(min(value, 1<<30) * gib)
 		if l.facts.ModelBytes == nil || *l.facts.ModelBytes < bytes {
 			l.facts.ModelBytes = &bytes
 		}
-	case engines.FactModelBytes:
+	case logs.FactModelBytes:
 		l.facts.ModelBytes = &whole
-	case engines.FactContext:
+	case logs.FactContext:
 		l.facts.ContextLen = &whole
-	case engines.FactSlots:
+	case logs.FactSlots:
 		l.facts.Slots = &whole
 	default:
 		l.phase(string(fact), value)
@@ -144,7 +144,7 @@ func (l *Facts) phase(name string, seconds float64) {
 
 // noteLoad measures the time from the first load to the last of llama-server's
 // lines by their own time stamps, minutes.seconds.milliseconds.microseconds.
-func (l *Facts) noteLoad(fact engines.Fact, stamp string) {
+func (l *Facts) noteLoad(fact logs.Fact, stamp string) {
 	var seconds float64
 	for i, part := range strings.SplitN(stamp, ".", 4) {
 		n, err := strconv.ParseUint(part, 10, 32)
@@ -154,9 +154,9 @@ func (l *Facts) noteLoad(fact engines.Fact, stamp string) {
 		seconds += float64(n) * [...]float64{60, 1, 1e-3, 1e-6}[i]
 	}
 	switch {
-	case fact == engines.FactLoadEnds && l.loadBegan > 0 && seconds >= l.loadBegan:
-		l.phase(string(engines.PhaseWeights), seconds-l.loadBegan)
-	case fact == engines.FactLoadBegins && l.loadBegan == 0:
+	case fact == logs.FactLoadEnds && l.loadBegan > 0 && seconds >= l.loadBegan:
+		l.phase(string(logs.PhaseWeights), seconds-l.loadBegan)
+	case fact == logs.FactLoadBegins && l.loadBegan == 0:
 		l.loadBegan = seconds
 	}
 }

@@ -97,7 +97,7 @@ type llamaChunks struct {
 
 func newLlamaChunks(s *server, a *answer) *llamaChunks {
 	head, closing := `data: {"choices":[{"text":"`, `","index":0,"logprobs":null,"finish_reason":null}]`
-	if a.chat {
+	if a.api.chat {
 		head, closing = `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"content":"`, `"}}]`
 	}
 	return &llamaChunks{
@@ -109,7 +109,7 @@ func newLlamaChunks(s *server, a *answer) *llamaChunks {
 // llamaEnd is what follows the choices in every chunk.
 func llamaEnd(s *server, a *answer) []byte {
 	object := "text_completion"
-	if a.chat {
+	if a.api.chat {
 		object = "chat.completion.chunk"
 	}
 	b := strconv.AppendInt([]byte(`,"created":`), a.created, 10)
@@ -125,7 +125,7 @@ func (c *llamaChunks) write(out *eventWriter, e simengine.Event) bool {
 		// llama-server ends the stream behind an error without [DONE].
 		return out.sendData(c.server.errorBody(midStreamError()))
 	}
-	if c.first && c.answer.chat {
+	if c.first && c.answer.api.chat {
 		c.object(out, `[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}]`, nil)
 		if !out.send() {
 			return false
@@ -163,7 +163,7 @@ func (c *llamaChunks) finish(out *eventWriter, f simengine.Finish) bool {
 	a := c.answer
 	both := map[string]any{"usage": c.server.usage(a), "timings": c.server.timings(a)}
 	switch {
-	case !a.chat:
+	case !a.api.chat:
 		c.object(out, `[{"text":"","index":0,"logprobs":null,"finish_reason":"`+string(f)+`"}]`, both)
 	case a.includeUsage:
 		c.object(out, `[{"finish_reason":"`+string(f)+`","index":0,"delta":{}}]`, nil)

@@ -23,6 +23,7 @@ func (s *server) routeVLLM(mux *http.ServeMux) {
 	})
 
 	mux.HandleFunc("GET /v1/models", s.models)
+	mux.HandleFunc("POST /v1/audio/transcriptions", s.transcribe)
 	mux.HandleFunc("POST /reset_prefix_cache", func(w http.ResponseWriter, _ *http.Request) {
 		// 200 in either case, as vLLM answers: only the log tells them apart.
 		if s.engine.ResetPrefixCache() {
@@ -40,6 +41,12 @@ func (s *server) models(w http.ResponseWriter, _ *http.Request) {
 		list = append(list, map[string]any{
 			"id": name, "object": "model", "created": s.created, "owned_by": Owner,
 			"root": s.cfg.Model, "parent": nil, "max_model_len": s.cfg.MaxModelLen, "permission": []any{},
+		})
+	}
+	for _, name := range s.cfg.Adapters {
+		list = append(list, map[string]any{
+			"id": name, "object": "model", "created": s.created, "owned_by": Owner,
+			"root": name, "parent": s.cfg.ServedName(), "permission": []any{},
 		})
 	}
 	writeJSON(w, map[string]any{"object": "list", "data": list})
@@ -68,19 +75,34 @@ func (s *server) usage(a *answer) usage {
 	return u
 }
 
+// modelOf is the model that an answer names: the adapter that was asked for, or the
+// model itself.
+func (s *server) modelOf(a *answer) string {
+	if a.adapter != "" {
+		return a.adapter
+	}
+	return s.cfg.ServedName()
+}
+
 // answerObject is the body of an answer that is not streamed.
 func (s *server) answerObject(a *answer, text string) map[string]any {
 	choice := map[string]any{"index": 0, "logprobs": nil, "finish_reason": string(a.end)}
 	object := "text_completion"
-	if a.chat {
+	if a.api.chat {
 		object = "chat.completion"
-		choice["message"] = map[string]any{"role": "assistant", "content": text}
+		message := map[string]any{"role": "assistant", "content": text}
+		if a.call != nil {
+			said := a.call.piece(simengine.Event{N: a.produced})
+			message["content"], message["tool_calls"] = nil, []any{a.call.object(a, said)}
+			choice["finish_reason"] = a.call.finish(a.end)
+		}
+		choice["message"] = message
 	} else {
 		choice["text"] = text
 	}
 
 	o := map[string]any{
-		"id": a.id, "object": object, "created": a.created, "model": s.cfg.ServedName(),
+		"id": a.id, "object": object, "created": a.created, "model": s.modelOf(a),
 		"choices": []any{choice}, "usage": s.usage(a),
 	}
 
@@ -121,7 +143,7 @@ type vllmChunks struct {
 
 func newVLLMChunks(s *server, a *answer) *vllmChunks {
 	object, head, tail := "text_completion", `{"index":0,"text":"`, `","logprobs":null,"finish_reason":`
-	if a.chat {
+	if a.api.chat {
 		object, head = "chat.completion.chunk", `{"index":0,"delta":{"content":"`
 		tail = `"},"logprobs":null,"finish_reason":`
 	}
@@ -129,7 +151,7 @@ func newVLLMChunks(s *server, a *answer) *vllmChunks {
 	begin = append(begin, `,"object":"`+object+`","created":`...)
 	begin = strconv.AppendInt(begin, a.created, 10)
 	begin = append(begin, `,"model":`...)
-	begin = append(begin, mustJSON(s.cfg.ServedName())...)
+	begin = append(begin, mustJSON(s.modelOf(a))...)
 	begin = append(begin, `,"choices":[`...)
 	return &vllmChunks{
 		server: s, answer: a, begin: begin, first: true,
@@ -174,7 +196,7 @@ func (c *vllmChunks) write(out *eventWriter, e simengine.Event) bool {
 
 // role sends the chunk that opens a chat answer.
 func (c *vllmChunks) role(out *eventWriter) bool {
-	if !c.answer.chat {
+	if !c.answer.api.chat {
 		return true
 	}
 	out.buf = append(out.buf, c.begin...)

@@ -35,7 +35,7 @@ func BenchmarkChunk(b *testing.B) {
 		b.Run(fmt.Sprintf("chat=%v", chat), func(b *testing.B) {
 			s := benchServer(b, simengine.Config{})
 			a := s.newAnswer(generation{
-				chat: chat, prompt: []int32{1, 300}, limit: 1 << 30, ignoreEOS: true,
+				api: s.openAI(chat), prompt: []int32{1, 300}, limit: 1 << 30, ignoreEOS: true,
 				continuousUsage: true,
 			}, "", 1, simengine.Fault{})
 			c, out, i := newVLLMChunks(s, a), newEventWriter(sink{http.Header{}}), 0

@@ -217,6 +217,8 @@ func TestParseFault(t *testing.T) {
 		{"refuse@2:429", simengine.Fault{Kind: simengine.FaultRefuse, Request: 2, Status: 429}},
 		{"slow-start@1m30s", simengine.Fault{Kind: simengine.FaultSlowStart, Delay: 90 * time.Second}},
 		{"oom", simengine.Fault{Kind: simengine.FaultOOM}},
+		{"wrong-answers@8", simengine.Fault{Kind: simengine.FaultWrongAnswers, InFlight: 8}},
+		{"cached-answers", simengine.Fault{Kind: simengine.FaultCachedAnswers}},
 	} {
 		got, err := simengine.ParseFault(c.in)
 		if err != nil || got != c.want {

@@ -24,7 +24,7 @@ func golden(t *testing.T, name, got string) {
 func TestGoldenWire(t *testing.T) {
 	t.Parallel()
 	unstable := regexp.MustCompile(
-		`"(created|prompt_ms|prompt_per_token_ms|prompt_per_second|predicted_ms|predicted_per_token_ms|predicted_per_second)":[0-9.e+-]+`)
+		`"(created|created_at|prompt_ms|prompt_per_token_ms|prompt_per_second|predicted_ms|predicted_per_token_ms|predicted_per_second)":[0-9.e+-]+`)
 	const completion = `{"prompt":"tell me a story","max_tokens":4,"seed":3`
 	const chat = `{"messages":[{"role":"user","content":"tell me a story"}],"max_tokens":4,"seed":3`
 	for _, persona := range []string{simengine.PersonaVLLM, simengine.PersonaLlamaCpp} {
@@ -38,6 +38,15 @@ func TestGoldenWire(t *testing.T) {
 			{"/v1/completions", completion + `,"stream":true,"stream_options":{"include_usage":true}}`},
 			{"/v1/chat/completions", chat + `}`},
 			{"/v1/chat/completions", chat + `,"stream":true,"stream_options":{"include_usage":true}}`},
+			{"/v1/responses", `{"input":"tell me a story","max_output_tokens":4,"seed":3}`},
+			{"/v1/responses", `{"input":"tell me a story","max_output_tokens":4,"seed":3,"stream":true}`},
+			{"/v1/messages", chat + `}`},
+			{"/v1/messages", chat + `,"stream":true}`},
+			{"/v1/messages", `{"messages":[{"role":"user","content":"a"}]}`},
+			{"/v1/embeddings", `{"input":["tell me a story"],"model":"test/Llama-1B"}`},
+			{"/v1/rerank", `{"query":"tell me","documents":["a story","another one"]}`},
+			{"/score", `{"text_1":"tell me","text_2":["a story"]}`},
+			{"/v1/embeddings", `{"query":"tell me"}`},
 			{"/v1/completions", `{}`},
 			{"/v1/completions", `{"model":"m","prompt":[` + strings.Repeat("1,", 4999) + `1]}`},
 			{"/tokenize", `{"prompt":"tell me a story","content":"tell me a story"}`},

@@ -53,7 +53,7 @@ func asked(t *testing.T, urls ...string) []byte {
 func TestImagesTakeTokens(t *testing.T) {
 	p := testParser(false)
 	p.maxLen = 4096
-	text, e := p.parse(asked(t), true)
+	text, e := p.parse(asked(t), chatAPI())
 	if e != nil {
 		t.Fatal(e.message)
 	}
@@ -67,21 +67,21 @@ func TestImagesTakeTokens(t *testing.T) {
 		{"png", 29, 1, 4},
 	} {
 		url := picture(t, c.format, c.width, c.height)
-		one, e := p.parse(asked(t, url), true)
+		one, e := p.parse(asked(t, url), chatAPI())
 		if e != nil {
 			t.Fatal(e.message)
 		}
 		if got := len(one.prompt) - len(text.prompt); got != c.want {
 			t.Errorf("%s of %d x %d takes %d tokens, want %d", c.format, c.width, c.height, got, c.want)
 		}
-		two, e := p.parse(asked(t, url, picture(t, "png", 57, 57)), true)
+		two, e := p.parse(asked(t, url, picture(t, "png", 57, 57)), chatAPI())
 		if e != nil || len(two.prompt)-len(one.prompt) != 3*3+2 {
 			t.Errorf("a second image takes %d tokens, %v, want 11", len(two.prompt)-len(one.prompt), e)
 		}
 	}
-	first, _ := p.parse(asked(t, picture(t, "png", 56, 56)), true)
-	again, _ := p.parse(asked(t, picture(t, "png", 56, 56)), true)
-	other, _ := p.parse(asked(t, picture(t, "jpeg", 56, 56)), true)
+	first, _ := p.parse(asked(t, picture(t, "png", 56, 56)), chatAPI())
+	again, _ := p.parse(asked(t, picture(t, "png", 56, 56)), chatAPI())
+	other, _ := p.parse(asked(t, picture(t, "jpeg", 56, 56)), chatAPI())
 	if !slices.Equal(first.prompt, again.prompt) || slices.Equal(first.prompt, other.prompt) {
 		t.Error("the same image must give the same tokens, and another one others")
 	}
@@ -91,7 +91,7 @@ func TestImagesTakeTokens(t *testing.T) {
 func TestImagesThroughAProjector(t *testing.T) {
 	p := testParser(true)
 	p.blind = false
-	if g, e := p.parse(asked(t, picture(t, "png", 56, 56)), true); e != nil || len(g.prompt) < 2*2+2 {
+	if g, e := p.parse(asked(t, picture(t, "png", 56, 56)), chatAPI()); e != nil || len(g.prompt) < 2*2+2 {
 		t.Errorf("parse = %d tokens, %v, want those of the image", len(g.prompt), e)
 	}
 
@@ -119,7 +119,7 @@ func TestImagesAreRefused(t *testing.T) {
 		{"longer than the context", false, picture(t, "png", 1000, 1000), 400, "maximum context length is 512"},
 		{"another format", false, "data:image/gif;base64,R0lG", 400, "want data:image/jpeg"},
 	} {
-		_, e := testParser(c.llamaCpp).parse(asked(t, c.url), true)
+		_, e := testParser(c.llamaCpp).parse(asked(t, c.url), chatAPI())
 		if e == nil || e.status != c.status || !strings.Contains(e.message, c.want) {
 			t.Errorf("%s: parse = %+v, want %d with %q", c.name, e, c.status, c.want)
 		}
@@ -137,3 +137,6 @@ func pngHeader(width, height int) []byte {
 	binary.BigEndian.PutUint32(head[end:], crc32.ChecksumIEEE(head[data:end]))
 	return head
 }
+
+// chatAPI reads chat requests.
+func chatAPI() api { return new(server).openAI(true) }

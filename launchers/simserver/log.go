@@ -1,9 +1,11 @@
 package simserver
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +62,9 @@ func (s *server) milestones(total time.Duration) []milestone {
 		}
 	}
 
-	seconds := total.Seconds()
+	seconds, compile := total.Seconds(), s.compileShare()
+	whole := othersShare + compile
+	due := func(share float64) float64 { return min(1, share/whole) }
 	weights := s.cfg.Network.WeightBytes(s.cfg.Quantization) / simengine.Gib
 	tokens := s.cfg.Blocks * s.cfg.BlockSize
 	list := []milestone{
@@ -68,19 +72,22 @@ func (s *server) milestones(total time.Duration) []milestone {
 		{0, "non-default args: " + s.nonDefaultArgs()},
 		{0, fmt.Sprintf("Simulating %s as %s on %d x %s", s.cfg.Model, s.cfg.Network.Name,
 			s.cfg.TensorParallelSize*s.cfg.PipelineParallelSize, s.cfg.Hardware.Name)},
-		{0.4, fmt.Sprintf("Loading weights took %.2f seconds", 0.4*seconds)},
-		{0.4, fmt.Sprintf("Model loading took %.2f GiB and %.2f seconds", weights, 0.4*seconds)},
+		{due(0.4), fmt.Sprintf("Loading weights took %.2f seconds", 0.4*seconds)},
+		{due(0.4), fmt.Sprintf("Model loading took %.2f GiB and %.2f seconds", weights, 0.4*seconds)},
 	}
 
 	if !s.cfg.EnforceEager {
-		list = append(list, milestone{0.7, fmt.Sprintf("torch.compile takes %.2f s in total", 0.3*seconds)})
+		list = append(list, milestone{
+			due(0.4 + compile),
+			fmt.Sprintf("torch.compile takes %.2f s in total", compile*seconds),
+		})
 	}
 
 	list = append(list,
-		milestone{0.8, fmt.Sprintf("Available KV cache memory: %.2f GiB",
+		milestone{due(0.5 + compile), fmt.Sprintf("Available KV cache memory: %.2f GiB",
 			float64(tokens)*s.cfg.Network.KvBytes(s.cfg.KVCacheDtype)/simengine.Gib)},
-		milestone{0.8, "GPU KV cache size: " + thousands(tokens) + " tokens"},
-		milestone{0.8, fmt.Sprintf("Maximum concurrency for %s tokens per request: %.2fx",
+		milestone{due(0.5 + compile), "GPU KV cache size: " + thousands(tokens) + " tokens"},
+		milestone{due(0.5 + compile), fmt.Sprintf("Maximum concurrency for %s tokens per request: %.2fx",
 			thousands(s.cfg.MaxModelLen), float64(tokens)/float64(s.cfg.MaxModelLen))})
 	if !s.cfg.EnforceEager {
 		list = append(list, milestone{1, fmt.Sprintf("Graph capturing finished in %.0f secs, took %.2f GiB",
@@ -89,7 +96,43 @@ func (s *server) milestones(total time.Duration) []milestone {
 
 	return append(list,
 		milestone{1, fmt.Sprintf("init engine (profile, create kv cache, warmup model) took %.2f seconds",
-			0.6*seconds)})
+			(0.3+compile)*seconds)})
+}
+
+// Shares of the load time: that of compilation, the same where the code is found,
+// and those of all other phases.
+const (
+	compileShare = 0.3
+	cachedShare  = 0.03
+	othersShare  = 0.7
+)
+
+// compileShare is the part of the load time that compilation takes.
+func (s *server) compileShare() float64 {
+	if s.cfg.CacheRoot != "" && !s.cfg.EnforceEager {
+		if _, err := os.Stat(compiledCode(s.cfg.CacheRoot)); err == nil {
+			return cachedShare
+		}
+	}
+	return compileShare
+}
+
+// compiledCode stands for the code that an engine keeps between starts.
+func compiledCode(root string) string { return filepath.Join(root, "torch_compile_cache", "simulated") }
+
+// keepCompiled leaves the code for the next start; like an engine, it starts as
+// well where that fails.
+func (s *server) keepCompiled() {
+	path := compiledCode(s.cfg.CacheRoot)
+	if s.cfg.CacheRoot == "" || s.cfg.EnforceEager || s.llamaCpp() {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err == nil { //nolint:gosec // as engines do
+		err = os.WriteFile(path, []byte("simulated code\n"), 0o644) //nolint:gosec // likewise
+		if err != nil {
+			s.log.warn("compile cache: %v", err)
+		}
+	}
 }
 
 // logReady writes the last lines of a start.
@@ -152,4 +195,77 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// logStats writes the statistics lines of vLLM V1 until ctx ends. An interval
+// without any work is not logged.
+func (s *server) logStats(ctx context.Context) {
+	if s.cfg.DisableLogStats || s.llamaCpp() {
+		return
+	}
+
+	tick := time.NewTicker(s.cfg.StatsInterval)
+	defer tick.Stop()
+
+	before := s.engine.Gauges()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := s.engine.Gauges()
+		if busy(before, now) {
+			s.log.info("%s", statsLine(before, now, s.cfg.StatsInterval))
+			if now.Drafts > before.Drafts {
+				s.log.info("%s", s.specLine(before, now))
+			}
+		}
+		before = now
+	}
+}
+
+func busy(before, now simengine.Gauges) bool {
+	return now.Running+now.Waiting > 0 || now.OutputTokens > before.OutputTokens
+}
+
+func statsLine(before, now simengine.Gauges, interval time.Duration) string {
+	s := interval.Seconds()
+	return fmt.Sprintf("Engine 000: Avg prompt throughput: %.1f tokens/s, Avg generation throughput: %.1f tokens/s, "+
+		"Running: %d reqs, Waiting: %d reqs, GPU KV cache usage: %.1f%%, Prefix cache hit rate: %.1f%%",
+		float64(now.PromptTokens-before.PromptTokens)/s, float64(now.OutputTokens-before.OutputTokens)/s,
+		now.Running, now.Waiting, 100*now.KVUsage, 100*ratio(float64(now.PrefixHits), float64(now.PrefixQueries)))
+}
+
+func (s *server) specLine(before, now simengine.Gauges) string {
+	if s.cfg.Speculation.BeforeV1 {
+		return specTotals(now, s.cfg.Speculation.Tokens)
+	}
+	return specLine(before, now, s.cfg.StatsInterval)
+}
+
+// specTotals is the line of engines before V1: totals since the start. The
+// efficiency is relative to an emission of all drafts and one more.
+func specTotals(now simengine.Gauges, k int) string {
+	most := float64(now.DraftTokens) / float64(k) * float64(k+1)
+	return fmt.Sprintf("Speculative metrics: Draft acceptance rate: %.3f, System efficiency: %.3f, Number of "+
+		"speculative tokens: %d, "+
+		"Number of accepted tokens: %d, Number of draft tokens: %d, Number of emitted tokens: %d.",
+		ratio(float64(now.Accepted), float64(now.DraftTokens)), ratio(float64(now.Emitted),
+			most), k, now.Accepted, now.DraftTokens, now.Emitted)
+}
+
+func specLine(before, now simengine.Gauges, interval time.Duration) string {
+	s := interval.Seconds()
+	drafts := float64(now.Drafts - before.Drafts)
+	accepted, drafted := now.Accepted-before.Accepted, now.DraftTokens-before.DraftTokens
+	var rates []string
+	for i := range now.AcceptedAt {
+		rates = append(rates, fmt.Sprintf("%.3f", float64(now.AcceptedAt[i]-before.AcceptedAt[i])/drafts))
+	}
+	return fmt.Sprintf("SpecDecoding metrics: Mean acceptance length: %.2f, Accepted throughput: %.2f tokens/s, "+
+		"Drafted throughput: %.2f tokens/s, Accepted: %d tokens, Drafted: %d tokens, "+
+		"Per-position acceptance rate: %s, Avg Draft acceptance rate: %.1f%%",
+		1+float64(accepted)/drafts, float64(accepted)/s, float64(drafted)/s, accepted, drafted,
+		strings.Join(rates, ", "), 100*float64(accepted)/float64(drafted))
 }

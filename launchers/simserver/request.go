@@ -12,7 +12,9 @@ import (
 
 // generation is a request for an answer, checked and tokenized.
 type generation struct {
-	chat            bool
+	api             api
+	adapter         string // LoRA adapter that it asks for; "": the model itself
+	priority        int
 	prompt          []int32
 	limit           int // tokens of output, at most
 	least           int
@@ -23,6 +25,7 @@ type generation struct {
 	tokenIDs        bool // return_token_ids
 	seed            uint64
 	salt            string
+	tools           []chatTool
 	noCache         bool // llama-server's cache_prompt: false
 }
 
@@ -30,6 +33,7 @@ type generation struct {
 // stop strings) are accepted and have no effect.
 type requestBody struct {
 	Model               string          `json:"model"`
+	Priority            int             `json:"priority"`
 	Prompt              json.RawMessage `json:"prompt"`
 	Messages            []chatMessage   `json:"messages"`
 	MaxTokens           *int            `json:"max_tokens"`
@@ -44,12 +48,14 @@ type requestBody struct {
 		IncludeUsage    bool `json:"include_usage"`
 		ContinuousUsage bool `json:"continuous_usage_stats"`
 	} `json:"stream_options"`
-	Temperature      *float64 `json:"temperature"`
-	Seed             *int64   `json:"seed"`
-	CacheSalt        string   `json:"cache_salt"`
-	CachePrompt      *bool    `json:"cache_prompt"`
-	ReturnTokenIDs   bool     `json:"return_token_ids"`
-	AddSpecialTokens *bool    `json:"add_special_tokens"`
+	Temperature      *float64        `json:"temperature"`
+	Seed             *int64          `json:"seed"`
+	CacheSalt        string          `json:"cache_salt"`
+	CachePrompt      *bool           `json:"cache_prompt"`
+	ReturnTokenIDs   bool            `json:"return_token_ids"`
+	AddSpecialTokens *bool           `json:"add_special_tokens"`
+	Tools            json.RawMessage `json:"tools"`
+	ToolChoice       json.RawMessage `json:"tool_choice"`
 }
 
 type chatMessage struct {
@@ -63,14 +69,17 @@ type parser struct {
 	llamaCpp bool
 	blind    bool     // it takes no images
 	model    []string // names accepted
-	maxLen   int      // prompt and output, tokens
-	vocab    int
+	adapters []string // of these
+	// requests may have a priority
+	priorities bool
+	maxLen     int // prompt and output, tokens
+	vocab      int
 }
 
 // parse reads a request body. All its errors are *apiError.
-func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
-	var b requestBody
-	if err := json.Unmarshal(body, &b); err != nil {
+func (p *parser) parse(body []byte, api api) (generation, *apiError) {
+	b, err := api.read(body)
+	if err != nil {
 		return generation{}, badRequest("parse request body: %v", err)
 	}
 	if e := p.checkFields(&b); e != nil {
@@ -78,10 +87,13 @@ func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
 	}
 
 	g := generation{
-		chat: chat, stream: b.Stream, least: max(b.MinTokens, 0), ignoreEOS: b.IgnoreEOS,
+		api: api, priority: b.Priority, stream: b.Stream, least: max(b.MinTokens, 0), ignoreEOS: b.IgnoreEOS,
 		tokenIDs: b.ReturnTokenIDs, salt: b.CacheSalt, noCache: b.CachePrompt != nil && !*b.CachePrompt,
 	}
 
+	if slices.Contains(p.adapters, b.Model) {
+		g.adapter = b.Model
+	}
 	if b.Seed != nil {
 		g.seed = uint64(*b.Seed)
 	}
@@ -91,7 +103,12 @@ func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
 	}
 
 	var e *apiError
-	if chat {
+	if api.tools {
+		if g.tools, e = readTools(b.Tools, b.ToolChoice); e != nil {
+			return generation{}, e
+		}
+	}
+	if api.chat {
 		g.prompt, e = p.chatPrompt(b.Messages)
 	} else {
 		g.prompt, e = p.completionPrompt(b.Prompt, b.AddSpecialTokens == nil || *b.AddSpecialTokens)
@@ -107,6 +124,9 @@ func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
 func (p *parser) checkFields(b *requestBody) *apiError {
 	if !p.llamaCpp && b.Model != "" && !slices.Contains(p.model, b.Model) {
 		return newError(http.StatusNotFound, "NotFoundError", fmt.Sprintf("The model `%s` does not exist.", b.Model))
+	}
+	if !p.llamaCpp && b.Priority != 0 && !p.priorities {
+		return badRequest("Got priority %d but Priority scheduling is not enabled.", b.Priority)
 	}
 	if (b.N != nil && *b.N != 1) || (b.BestOf != nil && *b.BestOf != 1) {
 		return badRequest("this simulator gives one answer a request: n and best_of must be 1")
@@ -257,7 +277,7 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 		return badRequest("max_tokens must be at least 1, got %d.", *asked)
 	case asked != nil && *asked > g.limit:
 		where := "prompt"
-		if g.chat {
+		if g.api.chat {
 			where = "messages"
 		}
 		return badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in "+
@@ -266,7 +286,7 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 			p.maxLen, len(g.prompt)+*asked, len(g.prompt), where, *asked, where)
 	case asked != nil:
 		g.limit = *asked
-	case !g.chat:
+	case !g.api.chat:
 		g.limit = min(g.limit, 16)
 	}
 

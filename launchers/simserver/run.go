@@ -133,12 +133,17 @@ func ignoreCancel(err error) error {
 // load writes the milestones of a start, each when it is due.
 func (r *runner) load(ctx context.Context) error {
 	cfg := r.server.cfg
-	total := time.Duration(float64(cfg.LoadTime)/cfg.Speed) + cfg.StartDelay()
+	whole := time.Duration(float64(cfg.LoadTime)/cfg.Speed) + cfg.StartDelay()
+	milestones := r.server.milestones(whole)
+	total := whole
+	if !r.server.llamaCpp() {
+		total = time.Duration(float64(whole) * (othersShare + r.server.compileShare()))
+	}
 	begin := time.Now()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 
-	for _, m := range r.server.milestones(total) {
+	for _, m := range milestones {
 		if !simengine.WaitUntil(ctx, timer, begin.Add(time.Duration(m.at*float64(total)))) {
 			return ctx.Err()
 		}
@@ -149,6 +154,7 @@ func (r *runner) load(ctx context.Context) error {
 		r.log.info("%s", m.text)
 	}
 
+	r.server.keepCompiled()
 	return nil
 }
 

@@ -3,6 +3,7 @@ package simserver
 import (
 	"crypto/subtle"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,8 @@ type server struct {
 	truth    *truth
 	created  int64 // unix seconds, as the model list tells it
 	requests atomic.Int64
+	inFlight atomic.Int64
+	answered sync.Map // keys of answers that were given, for the fault cached-answers
 	ready    atomic.Bool
 	gate     sync.RWMutex // held for reading by each handler, for writing once the server has ended
 }
@@ -50,7 +53,9 @@ func newServer(cfg simengine.Settings, log *logger, crash func(simengine.FaultKi
 	}
 
 	s.parser = parser{
-		tok: s.tok, llamaCpp: s.llamaCpp(), blind: s.llamaCpp() && cfg.Projector == "", model: s.cfg.ServedModelNames,
+		tok: s.tok, llamaCpp: s.llamaCpp(), blind: s.llamaCpp() && cfg.Projector == "",
+		model:    slices.Concat(s.cfg.ServedModelNames, cfg.Adapters),
+		adapters: cfg.Adapters, priorities: cfg.SchedulingPolicy == simengine.PolicyPriority,
 		maxLen: cfg.MaxModelLen, vocab: cfg.VocabSize,
 	}
 
@@ -62,8 +67,13 @@ func (s *server) llamaCpp() bool { return s.cfg.Persona == simengine.PersonaLlam
 // handler routes all requests.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) { s.generate(w, r, false) })
-	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { s.generate(w, r, true) })
+	for path, api := range map[string]api{
+		"/v1/completions": s.openAI(false), "/v1/chat/completions": s.openAI(true),
+		"/v1/responses": s.responsesAPI(), "/v1/messages": s.messagesAPI(),
+	} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { s.generate(w, r, api) })
+	}
+	s.routeNumbers(mux)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /sim/truth", s.truth.serve)
 	mux.HandleFunc("POST /tokenize", s.tokenize)

@@ -54,6 +54,21 @@ func (o *eventWriter) send() bool {
 	return err == nil
 }
 
+// event begins an event that has a type.
+func (o *eventWriter) event(kind string) {
+	o.buf = append(o.buf, "event: "...)
+	o.buf = append(o.buf, kind...)
+	o.buf = append(o.buf, "\ndata: "...)
+}
+
+// typed writes one event of a type.
+func (o *eventWriter) typed(kind string, payload any) bool {
+	o.event(kind)
+	o.buf = append(o.buf, mustJSON(payload)...)
+	o.buf = append(o.buf, "\n\n"...)
+	return o.send()
+}
+
 // sendData writes one event with the given payload.
 func (o *eventWriter) sendData(payload []byte) bool {
 	o.buf = append(o.buf, "data: "...)

@@ -230,6 +230,7 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 			c.notes = append(c.notes, fmt.Sprintf("other users of the GPUs cannot be listed: %v", err))
 			return nil, nil
 		}
+
 		foreign := others(all, devices, own())
 		heavy := c.heavy(foreign, devices)
 		switch {

@@ -109,7 +109,7 @@ func placesOf(t *testing.T, n int, version string, run func(i int) Runner) (all 
 			ends[i] = there
 			mu.Unlock()
 			serving.Go(func() {
-				_ = Serve(context.Background(), there, Identity{Version: version, Host: name}, run(i))
+				_ = Serve(context.Background(), there, Identity{Version: version, Host: name}, run(i), busyHost(name))
 			})
 			return here, nil
 		}})
@@ -118,6 +118,41 @@ func placesOf(t *testing.T, n int, version string, run func(i int) Runner) (all 
 		mu.Lock()
 		defer mu.Unlock()
 		_ = ends[i].Close()
+	}
+}
+
+// busyHost samples a host whose CPUs are busy as long as the pass lasts.
+func busyHost(name string) Watch {
+	return func(context.Context) func(time.Time, float64) results.NodeTelemetry {
+		began := time.Now()
+		return func(zero time.Time, lastedS float64) results.NodeTelemetry {
+			figures := &results.HostFigures{CPUBusyMean: new(1.0), Load1Max: &lastedS}
+			if zero.Before(began) {
+				figures.CPUBusyMean = nil // it was not sampled from the beginning
+			}
+			return results.NodeTelemetry{Node: name, Host: figures}
+		}
+	}
+}
+
+// The figures of each agent's host come with its report.
+func TestHostsOfAgents(t *testing.T) {
+	_, target := serveEngine(t, time.Millisecond)
+	all, _ := places(t, 2, "v1")
+	d := &Driver{Places: all, Version: "v1"}
+	defer d.Close()
+
+	_, report, err := drive(t.Context(), t, d.Run, load.Options{
+		Target: target, Settings: spec.Settings{MaxConcurrency: 2},
+	}, somePrompts(4, 1))
+	if err != nil || len(report.Agents) != 2 {
+		t.Fatalf("Run() = %+v, %v, want the reports of two agents", report, err)
+	}
+	for _, a := range report.Agents {
+		host := a.Telemetry
+		if host == nil || host.Node != a.Host || host.Host.CPUBusyMean == nil || *host.Host.Load1Max <= 0 {
+			t.Errorf("host of agent %s = %+v, want what was sampled beside the whole pass", a.Name, host)
+		}
 	}
 }
 
@@ -258,7 +293,7 @@ func bounded(t *testing.T, report results.ClientReport, agents, requests int) {
 }
 
 // TestAgentDies: the pass fails and says who was lost; all records that there
-// are come, and the next run starts the agent anew.
+// are come, and the next run starts the agent again.
 func TestAgentDies(t *testing.T) {
 	_, target := serveEngine(t, 20*time.Millisecond)
 	all, kill := places(t, 3, "v1")
@@ -295,7 +330,7 @@ func TestAgentDies(t *testing.T) {
 	}
 }
 
-// TestCancel: what is in flight is recorded as canceled, and agents go on
+// TestCancel: what is in flight is recorded as canceled, and agents continue
 // serving.
 func TestCancel(t *testing.T) {
 	_, target := serveEngine(t, 30*time.Millisecond)

@@ -58,12 +58,14 @@ func (h *hearing) silent(ctx context.Context, most int) bool {
 // beat pings the agent until stop is called, and hangs up if nothing is heard of it.
 func (p *peer) beat() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
+
 	p.beating.Go(func() {
 		if p.frames.hearing.silent(ctx, silentAgent) {
 			p.silence.Store(true)
 			_ = p.stream.Close() // the reading ends, and a ping that waits
 		}
 	})
+
 	p.beating.Go(func() {
 		ping := time.NewTicker(pingPeriod)
 		defer ping.Stop()
@@ -81,5 +83,6 @@ func (p *peer) beat() (stop func()) {
 			}
 		}
 	})
+
 	return cancel
 }

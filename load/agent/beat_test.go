@@ -58,7 +58,7 @@ func TestHostOffTheNetwork(t *testing.T) {
 				here, there := net.Pipe()
 				go func() {
 					defer close(served)
-					_ = Serve(context.WithoutCancel(ctx), link{there, cut}, Identity{Version: "v1"}, run)
+					_ = Serve(context.WithoutCancel(ctx), link{there, cut}, Identity{Version: "v1"}, run, nil)
 				}()
 				return link{here, cut}, nil
 			}}
@@ -112,7 +112,7 @@ func TestSilentCoordinator(t *testing.T) {
 				ended <- context.Cause(ctx)
 				return results.ClientReport{}, err
 			}
-			_ = Serve(t.Context(), there, Identity{Version: "v1"}, run) // its stream breaks
+			_ = Serve(t.Context(), there, Identity{Version: "v1"}, run, nil) // its stream breaks
 		}()
 
 		far := newFrames(here)

@@ -23,7 +23,7 @@ type Place struct {
 
 // Driver is a load client of several agents. Its zero value but for Places and
 // Version is ready. Runs must not overlap. Connections stay open from run to
-// run until Close; one that broke is opened anew by the next run.
+// run until Close; one that broke is opened again by the next run.
 type Driver struct {
 	Places  []Place
 	Version string // of bench; agents must have the same
@@ -151,6 +151,7 @@ type part struct {
 	after    reading
 	progress load.Progress
 	report   *results.ClientReport
+	host     *results.NodeTelemetry
 	requests int
 	done     bool // it reported before it was ready
 }
@@ -316,7 +317,7 @@ func (r *distributedRun) follow(ctx context.Context, p *part, started bool) {
 				return
 			}
 		case kindDone:
-			p.report = m.Report
+			p.report, p.host = m.Report, m.Host
 			if m.Error != "" && started {
 				r.fail(fmt.Errorf("agent %s: %s", p.peer.name, m.Error))
 			}

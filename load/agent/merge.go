@@ -132,7 +132,7 @@ func notNil(a, b *float64) *float64 {
 func (p *part) describe() results.AgentReport {
 	out := results.AgentReport{
 		Name: p.peer.name, Host: p.peer.hello.Host, Requests: p.requests, MaxConcurrency: p.job.MaxConcurrency,
-		OffsetS: p.before.offset.Seconds(), OffsetBoundS: p.before.bound.Seconds(),
+		OffsetS: p.before.offset.Seconds(), OffsetBoundS: p.before.bound.Seconds(), Telemetry: p.host,
 	}
 	if p.after.known {
 		drift := (p.after.offset - p.before.offset).Seconds()

@@ -34,17 +34,18 @@ type message struct {
 	Kind  kind   `json:"kind"`
 	Hello *hello `json:"hello,omitempty"`
 	// nanoseconds of the agent's clock: when a ping came, or the common moment
-	At       int64                 `json:"at,omitempty"`
-	Since    int64                 `json:"since,omitempty"` // of a pong: nanoseconds from At until it was sent
-	Number   int                   `json:"number,omitempty"`
-	Job      *job                  `json:"job,omitempty"`
-	Prompts  []dialect.Prompt      `json:"prompts,omitempty"`
-	Record   *results.Record       `json:"record,omitempty"`
-	Progress *load.Progress        `json:"progress,omitempty"`
-	Report   *results.ClientReport `json:"report,omitempty"`
-	Text     string                `json:"text,omitempty"`  // whose tokens are asked for
-	Count    int                   `json:"count,omitempty"` // of its tokens
-	Error    string                `json:"error,omitempty"` // "": none
+	At       int64                  `json:"at,omitempty"`
+	Since    int64                  `json:"since,omitempty"` // of a pong: nanoseconds from At until it was sent
+	Number   int                    `json:"number,omitempty"`
+	Job      *job                   `json:"job,omitempty"`
+	Prompts  []dialect.Prompt       `json:"prompts,omitempty"`
+	Record   *results.Record        `json:"record,omitempty"`
+	Progress *load.Progress         `json:"progress,omitempty"`
+	Report   *results.ClientReport  `json:"report,omitempty"`
+	Host     *results.NodeTelemetry `json:"host,omitempty"`  // of the agent, during the pass
+	Text     string                 `json:"text,omitempty"`  // whose tokens are asked for
+	Count    int                    `json:"count,omitempty"` // of its tokens
+	Error    string                 `json:"error,omitempty"` // "": none
 }
 
 // hello is what an end says of itself.

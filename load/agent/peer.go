@@ -183,11 +183,15 @@ func (p *peer) sendJob(j *job, prompts []dialect.Prompt) error {
 
 func sizeOf(p dialect.Prompt) int {
 	size := len(p.Text) + 8*len(p.TokenIDs) + 64
+	size += len(p.Tools) + len(p.Audio)*4/3 // as base64
+	for _, more := range p.Texts {
+		size += len(more)
+	}
 	for _, image := range p.Images {
 		size += len(image)
 	}
 	for _, turn := range p.Turns {
-		size += len(turn.Text) + 32
+		size += len(turn.Text) + 8*len(turn.TokenIDs) + 64
 	}
 	return size
 }

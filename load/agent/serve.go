@@ -17,6 +17,11 @@ import (
 type Runner func(ctx context.Context, opts load.Options, prompts []dialect.Prompt,
 	emit load.Emit) (results.ClientReport, error)
 
+// Watch samples this host beside a pass. The function that it returns is called once
+// the pass has ended: it began at zero and lasted so many seconds. nil: the host
+// cannot be sampled.
+type Watch func(ctx context.Context) (end func(zero time.Time, lastedS float64) results.NodeTelemetry)
+
 // Identity is what an agent says of itself.
 type Identity struct {
 	Version string // of bench
@@ -26,11 +31,13 @@ type Identity struct {
 
 // Serve is the agent's end of a stream: it does the jobs that come, and returns
 // when the stream ends, which is not an error, or ctx does. It closes the stream.
-func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Runner) error {
+// Without watch (nil) its host is not sampled.
+func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Runner, watch Watch) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &server{
-		frames: newFrames(stream), hangUp: stream.Close, clock: newClock(), run: run, inbox: make(chan message),
-		who: hello{Protocol: protocol, Version: who.Version, Host: who.Host, PID: who.PID},
+		frames: newFrames(stream), hangUp: stream.Close, clock: newClock(), run: run, watch: watch,
+		inbox: make(chan message),
+		who:   hello{Protocol: protocol, Version: who.Version, Host: who.Host, PID: who.PID},
 	}
 
 	var reading sync.WaitGroup
@@ -52,6 +59,7 @@ type server struct {
 	hangUp func() error
 	clock  clock
 	run    Runner
+	watch  Watch
 	who    hello
 	inbox  chan message // all but pings and cancels
 
@@ -167,8 +175,10 @@ func (s *server) do(ctx context.Context, number int, j *job) error {
 	start, watching := opts.Start, sync.WaitGroup{}
 	defer watching.Wait()
 	defer end(nil)
-	opts.Start = func(ctx context.Context) (time.Time, error) {
-		at, err := start(ctx)
+	var zero time.Time
+	opts.Start = func(ctx context.Context) (at time.Time, err error) {
+		at, err = start(ctx)
+		zero = at
 		watching.Go(func() { // from here on the coordinator pings
 			if s.frames.hearing.silent(jobCtx, silentCoordinator) {
 				end(errCanceled)
@@ -178,6 +188,7 @@ func (s *server) do(ctx context.Context, number int, j *job) error {
 		return at, err
 	}
 
+	endWatch := s.watchHost(jobCtx)
 	report, err := s.run(jobCtx, opts, prompts, func(r results.Record) error {
 		index, conversation := share.number(r.Index)
 		if r.Index = index; r.Conversation > 0 {
@@ -186,16 +197,37 @@ func (s *server) do(ctx context.Context, number int, j *job) error {
 		return s.frames.send(message{Kind: kindRecord, Record: &r})
 	})
 
+	host := endWatch(zero, report.DurationS)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 
-	done := message{Kind: kindDone, Number: number, Report: &report}
+	done := message{Kind: kindDone, Number: number, Report: &report, Host: host}
 	if err != nil {
 		done.Error = err.Error()
 	}
 
 	return s.frames.send(done)
+}
+
+// watchHost samples this host until its end is asked for; a pass that never began
+// has no figures of it.
+func (s *server) watchHost(ctx context.Context) (end func(zero time.Time, lastedS float64) *results.NodeTelemetry) {
+	var endWatch func(time.Time, float64) results.NodeTelemetry
+	if s.watch != nil {
+		endWatch = s.watch(ctx)
+	}
+
+	return func(zero time.Time, lastedS float64) *results.NodeTelemetry {
+		if endWatch == nil {
+			return nil
+		}
+		host := endWatch(zero, lastedS)
+		if zero.IsZero() {
+			return nil
+		}
+		return &host
+	}
 }
 
 // begin notes which job is under way; one that was canceled before ends at

@@ -30,7 +30,7 @@ func cycleOf(prompts []dialect.Prompt) []int {
 func requestsOf(prompts []load.Prompt) int { return cycleOf(prompts)[len(prompts)] }
 
 // deal picks an agent's prompts and their times. With repeats, its list is as
-// long as it takes until it begins anew.
+// long as it takes until it starts over.
 func (s share) deal(opts load.Options, prompts []dialect.Prompt) ([]dialect.Prompt, []float64) {
 	n := len(prompts)
 	last := n

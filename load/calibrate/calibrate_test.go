@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -26,17 +27,25 @@ func TestMeasure(t *testing.T) {
 	cal, err := Measure(t.Context(), Options{
 		Feeder: testFeeder, Widths: []int{3, 20}, Tokens: 5, Gap: 5 * time.Millisecond, Rounds: 1,
 		Unpaced: 2000, Answers: 100,
-		Readers: []string{ReaderRaw, spec.TransportSockets, spec.TransportHTTP}, Said: func(string) { said++ },
+		Readers: Readers(), Said: func(string) { said++ },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(cal.Drives) != 6 || cal.Cores < 1 || cal.MeasuredAt == "" || cal.RequestsPerS <= 0 || said == 0 {
+	if len(cal.Requests) != 4 || cal.Requests[1].RequestsPerS != cal.RequestsPerS {
+		t.Errorf("requests %+v, want those of each reader", cal.Requests)
+	}
+	for _, r := range cal.Requests {
+		if r.RequestsPerS <= 0 || r.CPUPerRequestS <= 0 {
+			t.Errorf("requests of %s: %+v", r.Reader, r)
+		}
+	}
+	if len(cal.Drives) != 8 || cal.Cores < 1 || cal.MeasuredAt == "" || cal.RequestsPerS <= 0 || said == 0 {
 		t.Fatalf("calibration %+v", cal)
 	}
 	for _, d := range cal.Drives {
-		if d.CPUPerEventS <= 0 || d.EventsPerS <= 0 || d.UnpacedPerS <= 0 || d.MemoryBytes <= 0 || d.TTFTS < 0.1 ||
-			d.ITLP50S < 0 || d.ITLP99S < d.ITLP50S {
+		if d.CPUPerEventS <= 0 || d.EventsPerS <= 0 || d.UnpacedPerS <= 0 || d.UnpacedCPUPerEventS <= 0 ||
+			d.MemoryBytes <= 0 || d.TTFTS < 0.1 || d.RequestTTFTS < 0.1 || d.ITLP50S < 0 || d.ITLP99S < d.ITLP50S {
 			t.Errorf("%s, %d streams: %+v", d.Reader, d.Streams, d)
 		}
 		if d.StampP50S < -0.001 || d.StampP99S < d.StampP50S || d.StampMaxS < d.StampP99S {
@@ -47,10 +56,60 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s: lag %v", d.Reader, d.LagP99S)
 		}
 	}
-	var table bytes.Buffer
-	if err := WriteTable(&table, cal); err != nil || strings.Count(table.String(), "\n") != 10 ||
-		strings.Count(table.String(), spec.TransportHTTP) != 2 {
-		t.Errorf("table, %v:\n%s", err, &table)
+	var tables bytes.Buffer
+	if err := WriteTables(&tables, cal); err != nil || strings.Count(tables.String(), ReaderHTTPS) != 7 {
+		t.Errorf("tables, %v:\n%s", err, &tables)
+	}
+}
+
+// TestTables: the tables of a stored calibration are those that docs/performance.md shows.
+func TestTables(t *testing.T) {
+	cal, err := Load("testdata/calibration.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables bytes.Buffer
+	if err := WriteTables(&tables, *cal); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "tables.golden")
+	if *update {
+		if err := os.WriteFile(golden, tables.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || tables.String() != string(want) {
+		t.Errorf("tables, %v:\n%s\nwant\n%s", err, &tables, want)
+	}
+	page, err := os.ReadFile("../../docs/performance.md")
+	if err != nil || !strings.Contains(string(page), string(want)) {
+		t.Errorf("docs/performance.md, %v: it does not show %s", err, golden)
+	}
+}
+
+// TestTablesOfOlder: what an older calibration did not measure is a dash.
+func TestTablesOfOlder(t *testing.T) {
+	cal := results.Calibration{CPU: "EPYC", Cores: 2, Drives: []results.CalibratedDrive{{
+		Reader: spec.TransportSockets, Streams: 64, EventsPerS: 10, CPUPerEventS: 1e-5, TTFTS: 0.1, ITLP50S: 0.02,
+		ITLP99S: 0.03, UnpacedPerS: 1000, MemoryBytes: 5 << 20,
+	}}}
+	var tables bytes.Buffer
+	if err := WriteTables(&tables, cal); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{
+		"64  sockets  10 10.00 - 1000 - - - - 5",
+		"64  sockets  - - - - - - - - - -",
+		"64  sockets  100.000 - 0.000 0.000 0.000 0.000",
+	} {
+		found := false
+		for line := range strings.Lines(tables.String()) {
+			found = found || slices.Equal(strings.Fields(line), strings.Fields(row))
+		}
+		if !found {
+			t.Errorf("no row %q in\n%s", row, &tables)
+		}
 	}
 }
 

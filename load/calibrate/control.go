@@ -20,7 +20,7 @@ func (f *feederProcess) begin(ctx context.Context, p pace) error {
 	return err
 }
 
-// truth is what the feeder did since begin, for the latest n requests.
+// truth is what the feeder did since begin, for the n requests that came closest together.
 func (f *feederProcess) truth(ctx context.Context, n int) (t Truth, err error) {
 	text, err := f.ask(ctx, truthPath+strconv.Itoa(n))
 	if err == nil {

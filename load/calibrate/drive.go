@@ -24,7 +24,7 @@ type seen struct {
 	durationS  float64
 	cpuS       float64
 	ttft       []float64 // from the start of the burst; sorted, seconds, as all below
-	sent       []float64 // to the first token, from the request's own send; of the load client only
+	sent       []float64 // to the first token, from the request's own send
 	itl        []float64
 	late       []float64 // stamp minus true write time
 	lagP99S    *float64
@@ -48,16 +48,20 @@ func boundsOf(records []results.Record, durationS float64) *bounds {
 	return &bounds{*b.TTFT.Median.AtMostS, *b.ICL.Median.AtMostS, *b.ICL.Percentiles[0].AtMostS}
 }
 
-// driveClient drives the load client.
-func driveClient(ctx context.Context, transport, addr string, p pace, width, requests int) (seen, error) {
+// driveClient drives the load client by one of its transports, or by ReaderHTTPS.
+func driveClient(ctx context.Context, reader, addr string, p pace, width, requests int) (seen, error) {
 	o := load.Options{
 		Target: load.Target{
 			BaseURLs: []string{"http://" + addr + p.path()}, Path: "/v1/completions", API: "completions", Model: "m",
 		},
 		Settings: spec.Settings{
-			MaxConcurrency: width, KeepText: p.gap > 0, Transport: transport,
-			Timeouts: spec.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute},
+			MaxConcurrency: width, KeepText: p.gap > 0, Transport: reader,
+			Timeouts: spec.Timeouts{Connect: time.Minute, FirstToken: time.Minute, Stall: time.Minute},
 		},
+	}
+	if reader == ReaderHTTPS {
+		o.Target.BaseURLs[0], o.Transport = "https://"+addr+p.path(), spec.TransportHTTP
+		o.Target.TLS, _ = load.Trust(nil, true) // the feeder's certificate is of its own making
 	}
 
 	prompts := make([]dialect.Prompt, requests)
@@ -81,7 +85,7 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 		err = errors.New(report.Interrupted)
 	}
 	if err != nil {
-		return seen{}, fmt.Errorf("drive client: %w", err)
+		return seen{}, fmt.Errorf("drive client by %s: %w", reader, err)
 	}
 
 	start, err := time.Parse(time.RFC3339Nano, report.StartTime)
@@ -147,9 +151,9 @@ func (s *seen) sort() {
 }
 
 // driveRaw drives the raw reader.
-func driveRaw(ctx context.Context, addr string, p pace, width int) (seen, error) {
+func driveRaw(ctx context.Context, addr string, p pace, width, requests int) (seen, error) {
 	rss := watchMemory(ctx)
-	conns, start, cpu, err := readRaw(ctx, addr, p, width)
+	conns, start, cpu, err := readRaw(ctx, addr, p, width, requests)
 	memory := rss()
 	if err != nil {
 		return seen{}, fmt.Errorf("drive raw reader: %w", err)
@@ -159,21 +163,24 @@ func driveRaw(ctx context.Context, addr string, p pace, width int) (seen, error)
 	end := start
 	for _, c := range conns {
 		s.addStream(c.at, c.wrote, start)
+		if len(c.at) > 0 {
+			s.sent = append(s.sent, seconds(c.at[0]-c.sent))
+		}
 		end = max(end, c.end)
 	}
 
-	s.events = width * p.tokens
+	s.events = requests * p.tokens
 	s.durationS = float64(end-start) / 1e9
 	s.sort()
 	return s, nil
 }
 
-// quantile of sorted values, 0 if there are none.
+// quantile of sorted values by the rule of all figures, whose bounds hold for it; 0 if there are none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[int(q*float64(len(sorted)-1))]
+	return metrics.Percentile(sorted, 100*q)
 }
 
 // usedCPU is the user and system time of this process.

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"runtime"
@@ -21,15 +22,20 @@ type feeder struct {
 	control      [128]byte
 	pace         pace // of requests that name none
 	served       []*served
+	certified    *tls.Config // of connections that begin with a handshake
 }
 
-// Feed serves the streams that requests ask for in their path (see pace) on
-// loopback until ctx ends. It calls ready once with the address.
-func Feed(ctx context.Context, ready func(addr string)) error {
+// feed serves the streams that requests ask for in their path (see pace) on
+// loopback until ctx ends, by HTTP and HTTPS on one port. It calls ready once with the address.
+func feed(ctx context.Context, ready func(addr string)) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	f := &feeder{streams: map[int32]*stream{}, scratch: make([]byte, 64<<10)}
+	certified, err := ownCertificate()
+	if err != nil {
+		return fmt.Errorf("make feeder's certificate: %w", err)
+	}
+	f := &feeder{streams: map[int32]*stream{}, scratch: make([]byte, 64<<10), certified: certified}
 	addr, err := f.open()
 	if err != nil {
 		return fmt.Errorf("open feeder: %w", err)
@@ -85,8 +91,8 @@ func (f *feeder) open() (addr string, err error) {
 }
 
 func (f *feeder) close() {
-	for fd := range f.streams {
-		_ = unix.Close(int(fd))
+	for _, s := range f.streams {
+		f.drop(s)
 	}
 	_ = unix.Close(f.listener)
 	_ = unix.Close(f.ep)
@@ -152,6 +158,9 @@ func (f *feeder) accept() {
 func (f *feeder) drop(s *stream) {
 	f.due.remove(s)
 	delete(f.streams, int32(s.fd))
+	if s.secure != nil {
+		s.secure.close()
+	}
 	_ = unix.Close(s.fd)
 }
 
@@ -166,7 +175,11 @@ func (f *feeder) read(s *stream) bool {
 	}
 
 	now := monotonic()
-	whole, err := s.request(f.scratch[:n])
+	text, err := f.decrypted(s, f.scratch[:n])
+	if err != nil {
+		return false
+	}
+	whole, err := s.request(text)
 	if err != nil {
 		return false
 	}
@@ -174,9 +187,7 @@ func (f *feeder) read(s *stream) bool {
 		return true
 	}
 	if body, ok := f.reply(s.target); ok {
-		text := plainAnswer(body)
-		sent, err := unix.Write(s.fd, []byte(text))
-		return err == nil && sent == len(text)
+		return s.answer([]byte(plainAnswer(body)))
 	}
 	if s.pace, err = parsePace(s.target); err != nil && f.pace.tokens == 0 {
 		return false
@@ -191,6 +202,22 @@ func (f *feeder) read(s *stream) bool {
 	f.due.push(s)
 
 	return true
+}
+
+// decrypted is what came on a stream, which the first byte shows to be encrypted or not.
+func (f *feeder) decrypted(s *stream, b []byte) ([]byte, error) {
+	if s.secure == nil && len(s.in) == 0 && b[0] == helloByte {
+		s.secure = newSecure(f.certified)
+	}
+	if s.secure == nil {
+		return b, nil
+	}
+
+	text, err := s.secure.take(b)
+	if made := s.secure.made(); len(made) > 0 && !s.send(made) {
+		return nil, errRequest
+	}
+	return text, err
 }
 
 // writeDue writes every token whose time has come.

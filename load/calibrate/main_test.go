@@ -3,6 +3,7 @@ package calibrate
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden file")
 
 // feederEnv makes the test binary serve as feeder.
 const feederEnv = "BENCH_TEST_FEEDER"

@@ -36,8 +36,13 @@ func Measure(ctx context.Context, o Options) (cal results.Calibration, err error
 
 	cal.MeasuredAt = time.Now().UTC().Format(time.RFC3339)
 	cal.CPU, cal.Cores = proc.System.CPU().Model, runtime.NumCPU()
-	if cal.RequestsPerS, err = requestRate(ctx, o, feeder.addr); err != nil {
+	if cal.Requests, err = measureRequests(ctx, o, feeder.addr); err != nil {
 		return cal, err
+	}
+	for _, r := range cal.Requests {
+		if r.Reader == spec.TransportSockets {
+			cal.RequestsPerS = r.RequestsPerS
+		}
 	}
 
 	for _, width := range o.Widths {
@@ -51,30 +56,41 @@ func Measure(ctx context.Context, o Options) (cal results.Calibration, err error
 	return cal, nil
 }
 
-// requestRate is how many answers of one token a second the client takes in.
-func requestRate(ctx context.Context, o Options, addr string) (float64, error) {
-	o.Said("answers of one token")
-	var rates []float64
-	for range o.Rounds {
-		s, err := driveClient(ctx, "", addr, pace{tokens: 1}, requestsWidth, o.Answers)
-		if err != nil {
-			return 0, err
+// measureRequests drives every reader through answers of one token.
+func measureRequests(ctx context.Context, o Options, addr string) ([]results.CalibratedRequests, error) {
+	rates, costs := make([][]float64, len(o.Readers)), make([][]float64, len(o.Readers))
+	for round := range o.Rounds {
+		for i, reader := range o.Readers {
+			o.Said(fmt.Sprintf("answers of one token by %s, round %d of %d", reader, round+1, o.Rounds))
+			s, err := drive(ctx, reader, addr, pace{tokens: 1}, min(requestsWidth, o.Answers), o.Answers)
+			if err != nil {
+				return nil, err
+			}
+			rates[i] = append(rates[i], float64(o.Answers)/s.durationS)
+			costs[i] = append(costs[i], s.cpuS/float64(o.Answers))
 		}
-		rates = append(rates, float64(o.Answers)/s.durationS)
 	}
-	return median(rates), nil
+
+	all := make([]results.CalibratedRequests, len(o.Readers))
+	for i, reader := range o.Readers {
+		all[i] = results.CalibratedRequests{
+			Reader: reader, RequestsPerS: median(rates[i]), CPUPerRequestS: median(costs[i]),
+		}
+	}
+	return all, nil
 }
 
 func measureWidth(ctx context.Context, o Options, f *feederProcess, width int) ([]results.CalibratedDrive, error) {
 	addr := f.addr
-	paced, unpaced := make([][]seen, len(o.Readers)), make([][]float64, len(o.Readers))
+	paced := make([][]seen, len(o.Readers))
+	unpaced, costs := make([][]float64, len(o.Readers)), make([][]float64, len(o.Readers))
 	for round := range o.Rounds {
 		for i, reader := range o.Readers {
 			o.Said(fmt.Sprintf("%d streams by %s, round %d of %d", width, reader, round+1, o.Rounds))
 			if err := f.begin(ctx, o.pace(width)); err != nil {
 				return nil, err
 			}
-			s, err := drive(ctx, reader, addr, o.pace(width), width)
+			s, err := drive(ctx, reader, addr, o.pace(width), width, width)
 			if err != nil {
 				return nil, err
 			}
@@ -86,10 +102,11 @@ func measureWidth(ctx context.Context, o Options, f *feederProcess, width int) (
 			}
 			paced[i] = append(paced[i], s)
 			fast := pace{tokens: max(o.Unpaced/width, 1)}
-			if s, err = drive(ctx, reader, addr, fast, width); err != nil {
+			if s, err = drive(ctx, reader, addr, fast, width, width); err != nil {
 				return nil, err
 			}
-			unpaced[i] = append(unpaced[i], float64(width*fast.tokens)/s.durationS)
+			events := float64(width * fast.tokens)
+			unpaced[i], costs[i] = append(unpaced[i], events/s.durationS), append(costs[i], s.cpuS/events)
 		}
 	}
 
@@ -97,18 +114,20 @@ func measureWidth(ctx context.Context, o Options, f *feederProcess, width int) (
 	for i, reader := range o.Readers {
 		drives[i] = sumUp(paced[i])
 		d := &drives[i]
-		d.Reader, d.Streams, d.TokenGapS, d.UnpacedPerS = reader, width, o.pace(width).gap.Seconds(), median(unpaced[i])
+		d.Reader, d.Streams, d.TokenGapS = reader, width, o.pace(width).gap.Seconds()
+		d.UnpacedPerS, d.UnpacedCPUPerEventS = median(unpaced[i]), median(costs[i])
 	}
 
 	return drives, nil
 }
 
-func drive(ctx context.Context, reader, addr string, p pace, width int) (seen, error) {
+// drive sends requests at a pace, width of them at a time.
+func drive(ctx context.Context, reader, addr string, p pace, width, requests int) (seen, error) {
 	debug.FreeOSMemory() // what the drive before left counts for nobody
 	if reader == ReaderRaw {
-		return driveRaw(ctx, addr, p, width)
+		return driveRaw(ctx, addr, p, width, requests)
 	}
-	return driveClient(ctx, reader, addr, p, width, width)
+	return driveClient(ctx, reader, addr, p, width, requests)
 }
 
 // sumUp takes each figure's median over the rounds.
@@ -125,6 +144,7 @@ func sumUp(rounds []seen) results.CalibratedDrive {
 		EventsPerS:   of(func(s *seen) float64 { return float64(s.events) / s.durationS }),
 		CPUPerEventS: of(func(s *seen) float64 { return s.cpuS / float64(s.events) }),
 		TTFTS:        of(func(s *seen) float64 { return quantile(s.ttft, 0.5) }),
+		RequestTTFTS: of(func(s *seen) float64 { return quantile(s.sent, 0.5) }),
 		ITLP50S:      of(func(s *seen) float64 { return quantile(s.itl, 0.5) }),
 		ITLP99S:      of(func(s *seen) float64 { return quantile(s.itl, 0.99) }),
 		StampP50S:    of(func(s *seen) float64 { return quantile(s.late, 0.5) }),
@@ -138,6 +158,7 @@ func sumUp(rounds []seen) results.CalibratedDrive {
 
 	if !slices.ContainsFunc(rounds, func(s seen) bool { return s.atMost == nil }) {
 		d.TTFTAtMostS = new(of(func(s *seen) float64 { return s.atMost.ttft }))
+		d.ITLP50AtMostS = new(of(func(s *seen) float64 { return s.atMost.itlP50 }))
 		d.ITLP99AtMostS = new(of(func(s *seen) float64 { return s.atMost.itlP99 }))
 	}
 	if !slices.ContainsFunc(rounds, func(s seen) bool { return s.lagP99S == nil }) {
@@ -150,7 +171,7 @@ func sumUp(rounds []seen) results.CalibratedDrive {
 
 func median(values []float64) float64 {
 	slices.Sort(values)
-	return (quantile(values, 0.5) + values[len(values)/2]) / 2
+	return quantile(values, 0.5)
 }
 
 // raiseFileLimit makes room for the descriptors of so many streams.

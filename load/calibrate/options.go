@@ -21,7 +21,7 @@ type Options struct {
 	// its standard input and output. Required.
 	Feeder  func(ctx context.Context) *exec.Cmd
 	Widths  []int         // streams at once; 64, 512 and 2048
-	Readers []string      // ReaderRaw and the transports of load; raw and sockets
+	Readers []string      // ReaderRaw, ReaderHTTPS and the transports of load; raw and sockets
 	Gap     time.Duration // between the tokens of a stream; 20 ms, stretched above 2048 streams
 	Tokens  int           // of a stream; 50
 	Rounds  int           // each figure is the median of so many; 3
@@ -30,8 +30,17 @@ type Options struct {
 	Said    func(string)  // progress in words; nil: none
 }
 
-// ReaderRaw names the raw reader among Options.Readers.
-const ReaderRaw = "raw"
+// Readers that are not transports of load: the least that any client does, and net/http
+// over TLS, as load reads https.
+const (
+	ReaderRaw   = "raw"
+	ReaderHTTPS = "https"
+)
+
+// Readers are all that can be measured.
+func Readers() []string {
+	return []string{ReaderRaw, spec.TransportSockets, spec.TransportHTTP, ReaderHTTPS}
+}
 
 const (
 	ttft          = 100 * time.Millisecond

@@ -31,8 +31,8 @@ type Said struct {
 	TTFTP50, TTFTP99, ITLP50, ITLP99, E2ELP50, TokensPerS *float64
 }
 
-// RivalRow is a client at one number of streams.
-type RivalRow struct {
+// rivalRow is a client at one number of streams.
+type rivalRow struct {
 	Streams int
 	Truth   Truth
 	Said    Said
@@ -43,9 +43,9 @@ type RivalRow struct {
 // answers.
 const rivalTime = 5 * time.Minute
 
-// MeasureRival has the client's command drive a feeder at each number of streams, and sets what
+// measureRival has the client's command drive a feeder at each number of streams, and sets what
 // it says beside what the feeder knows.
-func MeasureRival(ctx context.Context, o RivalOptions) (rows []RivalRow, err error) {
+func measureRival(ctx context.Context, o RivalOptions) (rows []rivalRow, err error) {
 	o.Options = o.filled()
 	o.Requests = max(o.Requests, 1)
 	if o.Feeder == nil || len(o.Command) == 0 {
@@ -75,20 +75,20 @@ func MeasureRival(ctx context.Context, o RivalOptions) (rows []RivalRow, err err
 // CompareClient measures a client's command line and prints what it says beside the
 // truth.
 func CompareClient(ctx context.Context, out io.Writer, o Options, line string) error {
-	words, err := SplitCommand(line)
+	words, err := splitCommand(line)
 	if err != nil {
 		return err
 	}
-	rows, err := MeasureRival(ctx, RivalOptions{Options: o, Command: words})
+	rows, err := measureRival(ctx, RivalOptions{Options: o, Command: words})
 	if err != nil {
 		return err
 	}
-	return WriteRivals(out, rows)
+	return writeRivals(out, rows)
 }
 
 // drive runs the command once. Only what keeps every further one from being measured is
 // an error.
-func (o RivalOptions) drive(ctx context.Context, f *feederProcess, width int) (row RivalRow, err error) {
+func (o RivalOptions) drive(ctx context.Context, f *feederProcess, width int) (row rivalRow, err error) {
 	row.Streams = width
 	dir, err := os.MkdirTemp("", "bench-client-")
 	if err != nil {
@@ -197,11 +197,12 @@ func filesOf(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// SplitCommand cuts a command line into words as a shell does that expands nothing:
+// splitCommand cuts a command line into words as a shell does that expands nothing:
 // quotes group, a backslash takes the next character as it is.
-func SplitCommand(line string) (words []string, err error) {
+func splitCommand(line string) (words []string, err error) {
 	var word strings.Builder
 	within, quote, escaped := false, rune(0), false
+
 	for _, c := range line {
 		switch {
 		case escaped:
@@ -226,12 +227,14 @@ func SplitCommand(line string) (words []string, err error) {
 			within = true
 		}
 	}
+
 	switch {
 	case quote != 0 || escaped:
 		return nil, fmt.Errorf("command %q ends within a quote, or after a backslash", line)
 	case within:
 		words = append(words, word.String())
 	}
+
 	if len(words) == 0 {
 		return nil, errors.New("the command is empty")
 	}

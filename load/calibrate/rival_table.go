@@ -6,17 +6,19 @@ import (
 	"text/tabwriter"
 )
 
-// WriteRivals prints what a client said beside the truth.
-func WriteRivals(out io.Writer, rows []RivalRow) error {
+// writeRivals prints what a client said beside the truth.
+func writeRivals(out io.Writer, rows []rivalRow) error {
 	fmt.Fprintln(out, "truth: the feeder's own times, from the kernel's stamp of a request to the write of each token")
 	fmt.Fprintln(out, "off: what the client says less the truth; ? what it does not say")
 	fmt.Fprintln(out)
+
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(
 		w,
 		"streams\tanswered\tTTFT p50 ms\toff\tTTFT p99 ms\toff\tITL p50 ms\toff\tITL p99 ms\toff\tE2EL p50 ms\toff\t"+
 			"tok/s\toff %\t",
 	)
+
 	for _, r := range rows {
 		t, s := r.Truth, r.Said
 		rate := 0.0
@@ -32,6 +34,7 @@ func WriteRivals(out io.Writer, rows []RivalRow) error {
 			ms(t.ITL.P50), offBy(s.ITLP50, t.ITL.P50), ms(t.ITL.P99), offBy(s.ITLP99, t.ITL.P99),
 			ms(t.E2EL.P50), offBy(s.E2ELP50, t.E2EL.P50), rate, off)
 	}
+
 	if err := w.Flush(); err != nil {
 		return err
 	}

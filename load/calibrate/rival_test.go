@@ -88,7 +88,7 @@ func playClient(url string, streams int) error {
 }
 
 // TestMeasureRival: any client's command is driven against the feeder, and what it says
-// stands beside the feeder's own truth; one that fails is a row that says why.
+// is beside the feeder's own truth; one that fails is a row that says why.
 func TestMeasureRival(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -99,7 +99,7 @@ func TestMeasureRival(t *testing.T) {
 		Options: Options{Feeder: testFeeder, Widths: []int{2, 5}, Tokens: 6, Gap: 5 * time.Millisecond},
 		Command: []string{self, "{url}", "{streams}"},
 	}
-	rows, err := MeasureRival(t.Context(), o)
+	rows, err := measureRival(t.Context(), o)
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("rows %+v, %v", rows, err)
 	}
@@ -119,15 +119,15 @@ func TestMeasureRival(t *testing.T) {
 	var table bytes.Buffer
 	o.Command = []string{self, "http://127.0.0.1:1", "{streams}"}
 	o.Widths = []int{1}
-	rows, err = MeasureRival(t.Context(), o)
+	rows, err = measureRival(t.Context(), o)
 	if err != nil || len(rows) != 1 || !strings.Contains(rows[0].Failed, "refused") {
 		t.Fatalf("a client that fails: %+v, %v", rows, err)
 	}
-	if err := WriteRivals(&table, rows); err != nil || !strings.Contains(table.String(), "1 streams: ") {
+	if err := writeRivals(&table, rows); err != nil || !strings.Contains(table.String(), "1 streams: ") {
 		t.Errorf("table, %v:\n%s", err, &table)
 	}
 	o.Command = []string{"no-such-client-anywhere"}
-	if rows, err = MeasureRival(t.Context(), o); err != nil || !strings.Contains(rows[0].Failed, "no-such-client") {
+	if rows, err = measureRival(t.Context(), o); err != nil || !strings.Contains(rows[0].Failed, "no-such-client") {
 		t.Errorf("no program: %+v, %v", rows, err)
 	}
 }
@@ -144,16 +144,32 @@ func TestTruth(t *testing.T) {
 		{arrived: 5 * ms},
 	})
 	want := Truth{
-		Requests: 2, Tokens: 4, DurationS: 0.15, TTFT: Spread{0.11, 0.1, 0.1}, ITL: Spread{0.025, 0.02, 0.02},
+		Requests: 2, Tokens: 4, DurationS: 0.15, TTFT: Spread{0.11, 0.11, 0.1198}, ITL: Spread{0.025, 0.025, 0.0299},
 		E2EL: Spread{0.135, 0.12, 0.12},
 	}
 	if got.Requests != want.Requests || got.Tokens != want.Tokens || math.Abs(got.DurationS-want.DurationS) > 1e-9 ||
 		math.Abs(got.TTFT.Mean-want.TTFT.Mean) > 1e-9 || math.Abs(got.ITL.Mean-want.ITL.Mean) > 1e-9 ||
-		math.Abs(got.E2EL.Mean-want.E2EL.Mean) > 1e-9 || math.Abs(got.TTFT.P50-want.TTFT.P50) > 1e-9 {
+		math.Abs(got.E2EL.Mean-want.E2EL.Mean) > 1e-9 || math.Abs(got.TTFT.P50-want.TTFT.P50) > 1e-9 ||
+		math.Abs(got.TTFT.P99-want.TTFT.P99) > 1e-9 || math.Abs(got.ITL.P99-want.ITL.P99) > 1e-9 {
 		t.Errorf("truth %+v, want %+v", got, want)
 	}
 	if empty := truthOf(nil); empty != (Truth{}) {
 		t.Errorf("truth of nothing: %+v", empty)
+	}
+}
+
+// TestDensest: the requests of a load are told from those that a client sends before and after.
+func TestDensest(t *testing.T) {
+	var all []*served
+	for _, at := range []int64{10, 500, 501, 503, 900} {
+		all = append(all, &served{arrived: at})
+	}
+	for n, want := range map[int][]*served{
+		0: all[:0], 1: all[:1], 2: all[1:3], 3: all[1:4], 4: all[1:5], 5: all, 9: all,
+	} {
+		if got := densest(all, n); !slices.Equal(got, want) {
+			t.Errorf("the %d closest: %d requests from %v on", n, len(got), got)
+		}
 	}
 }
 
@@ -205,7 +221,7 @@ func TestFeederAnswersClients(t *testing.T) {
 		t.Errorf("truth %+v, %v, want 3 requests of 3 tokens", truth, err)
 	}
 	if truth, err = feeder.truth(t.Context(), 2); err != nil || truth.Requests != 2 {
-		t.Errorf("truth of the latest two: %+v, %v", truth, err)
+		t.Errorf("truth of two: %+v, %v", truth, err)
 	}
 	if got, err := ask("PUT", "/", ""); err == nil {
 		t.Errorf("PUT: %q, want no answer", got)
@@ -218,13 +234,13 @@ func TestSplitCommand(t *testing.T) {
 		`a 'b c' "d \" e" f\ g ''`:          {"a", "b c", `d " e`, "f g", ""},
 		`a $HOME;rm|x`:                      {"a", "$HOME;rm|x"},
 	} {
-		if got, err := SplitCommand(line); err != nil || !slices.Equal(got, want) {
-			t.Errorf("SplitCommand(%q) = %q, %v, want %q", line, got, err, want)
+		if got, err := splitCommand(line); err != nil || !slices.Equal(got, want) {
+			t.Errorf("splitCommand(%q) = %q, %v, want %q", line, got, err, want)
 		}
 	}
 	for _, bad := range []string{"", "  ", "a 'b", `a "b`, `a \`} {
-		if got, err := SplitCommand(bad); err == nil {
-			t.Errorf("SplitCommand(%q) = %q, want an error", bad, got)
+		if got, err := splitCommand(bad); err == nil {
+			t.Errorf("splitCommand(%q) = %q, want an error", bad, got)
 		}
 	}
 }

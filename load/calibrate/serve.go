@@ -19,7 +19,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(io.Discard, in)
 		cancel()
 	}()
-	return Feed(ctx, func(addr string) { fmt.Fprintln(out, addr) })
+	return feed(ctx, func(addr string) { fmt.Fprintln(out, addr) })
 }
 
 // feederProcess is a feeder that was started.

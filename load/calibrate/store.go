@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/results"
 )
 
@@ -32,23 +33,16 @@ func Save(path string, cal results.Calibration) error {
 		return fmt.Errorf("save calibration: %w", err)
 	}
 
-	f, err := newfile.Beside(path)
+	err = userfile.Write(path, func(w io.Writer) error { _, err := w.Write(append(raw, '\n')); return err })
 	if err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
-
-	_, err = f.Write(append(raw, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("save calibration: %w", err)
-	}
-
-	return os.Rename(f.Name(), path)
+	return nil
 }
 
 // Load reads a calibration.
 func Load(path string) (*results.Calibration, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := userfile.Read(path, userfile.MaxText)
 	if err != nil {
 		return nil, fmt.Errorf("load calibration: %w", err)
 	}

@@ -66,6 +66,7 @@ type stream struct {
 	chat    bool   // it asks for a chat's answer
 	usage   bool   // it asks for a finish reason and the usage
 	record  *served
+	secure  *secure // nil: in the clear
 }
 
 var errRequest = errors.New("parse request: not one that a calibration sends")
@@ -114,6 +115,23 @@ func contentLength(head []byte) (int, bool) {
 	return 0, true
 }
 
+// answer sends a whole answer at once.
+func (s *stream) answer(b []byte) bool {
+	if s.secure != nil {
+		var err error
+		if b, err = s.secure.seal(b); err != nil {
+			return false
+		}
+	}
+	return s.send(b)
+}
+
+// send writes what the socket has room for in any case.
+func (s *stream) send(b []byte) bool {
+	n, err := unix.Write(s.fd, b)
+	return err == nil && n == len(b)
+}
+
 func (s *stream) begin(now int64) {
 	s.sent, s.out = 0, append(s.out[:0], answerTop...)
 	s.due = now + int64(s.pace.ttft)
@@ -133,8 +151,8 @@ const (
 // write holds. The bytes of a token are made just before they are sent, since
 // they carry the time.
 func (s *stream) write() writeState {
-	if !s.blocked {
-		s.fill()
+	if !s.blocked && !s.fill() {
+		return writeBroken
 	}
 
 	n, err := unix.Write(s.fd, s.out)
@@ -157,7 +175,8 @@ func (s *stream) write() writeState {
 	return writeMore
 }
 
-func (s *stream) fill() {
+// fill makes the bytes that are due. It reports false where they cannot be encrypted.
+func (s *stream) fill() bool {
 	for s.sent < s.pace.tokens {
 		now := monotonic()
 		s.out = s.event(now)
@@ -170,6 +189,13 @@ func (s *stream) fill() {
 	if s.sent == s.pace.tokens {
 		s.out = s.ending()
 	}
+	if s.secure == nil {
+		return true
+	}
+
+	sealed, err := s.secure.seal(s.out)
+	s.out = append(s.out[:0], sealed...)
+	return err == nil
 }
 
 // event is the output with the chunk of one token more.

@@ -37,6 +37,21 @@ type served struct {
 	writes  []int64
 }
 
+// densest are the n requests in a row that arrived within the shortest time: those of a load.
+// Clients send some before, to see whether a server is there, and some after.
+func densest(all []*served, n int) []*served {
+	if n < 1 || len(all) <= n {
+		return all[:min(max(n, 0), len(all))]
+	}
+	best := 0
+	for i := range len(all) - n + 1 {
+		if all[i+n-1].arrived-all[i].arrived < all[best+n-1].arrived-all[best].arrived {
+			best = i
+		}
+	}
+	return all[best : best+n]
+}
+
 func truthOf(all []*served) Truth {
 	var t Truth
 	var ttft, itl, e2el []float64
@@ -115,7 +130,7 @@ func (f *feeder) reply(target string) (body string, ok bool) {
 		if err != nil || n < 0 {
 			return "", false
 		}
-		text, err := json.Marshal(truthOf(f.served[max(len(f.served)-n, 0):]))
+		text, err := json.Marshal(truthOf(densest(f.served, n)))
 		return string(text), err == nil
 
 	case strings.HasPrefix(target, beginPath):
@@ -130,8 +145,8 @@ func (f *feeder) reply(target string) (body string, ok bool) {
 }
 
 // The paths by which a feeder is driven. beginPath is followed by a pace, which requests
-// have that name none, and forgets what was served before; truthPath by how many of the latest
-// requests are asked for: clients send some before, to see whether a server is there.
+// have that name none, and forgets what was served before; truthPath by how many requests are
+// asked for, those that came closest together.
 const (
 	truthPath = "/truth/"
 	beginPath = "/begin"

@@ -6,7 +6,6 @@
 package dialect
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +20,9 @@ type API struct {
 	Messages    bool // conversations go as messages, not as one text
 	IgnoreEOS   bool // has a field that keeps the model from ending early
 	Lines       bool // streams JSON lines, not server-sent events
+	Tools       bool // requests may offer tools, and answers call them
+	Audio       bool // takes WAV files, as forms, and nothing else
+	Numbers     bool // answers with numbers, embeddings or scores: whole, without output tokens
 
 	codec codec
 }
@@ -31,7 +33,17 @@ func APIs() []API {
 		{Name: "completions", DefaultPath: "/v1/completions", TokenIDs: true, IgnoreEOS: true, codec: completions{}},
 		{
 			Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true,
+			Tools: true,
 			codec: chat{},
+		},
+		{
+			Name: "responses", DefaultPath: "/v1/responses", Images: true, Messages: true, IgnoreEOS: true,
+			Tools: true,
+			codec: responses{},
+		},
+		{
+			Name: "messages", DefaultPath: "/v1/messages", Images: true, Messages: true, Tools: true,
+			codec: anthropic{},
 		},
 		{Name: "llamacpp", DefaultPath: "/completion", TokenIDs: true, IgnoreEOS: true, codec: llamaCPP{}},
 		{Name: "tgi", DefaultPath: "/generate_stream", codec: tgi{}},
@@ -41,6 +53,11 @@ func APIs() []API {
 			Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true,
 			codec: ollama{chat: true},
 		},
+		{Name: "transcriptions", DefaultPath: "/v1/audio/transcriptions", Audio: true, codec: transcriptions{}},
+		{Name: "embeddings", DefaultPath: "/v1/embeddings", TokenIDs: true, Numbers: true, codec: embeddings{}},
+		{Name: "pooling", DefaultPath: "/pooling", TokenIDs: true, Numbers: true, codec: embeddings{}},
+		{Name: "rerank", DefaultPath: "/v1/rerank", Numbers: true, codec: rerank{}},
+		{Name: "score", DefaultPath: "/score", Numbers: true, codec: score{}},
 	}
 }
 
@@ -85,20 +102,35 @@ func (a API) IsOpenAI() bool {
 	}
 }
 
+// checkTools refuses tools that the API cannot carry.
+func (a API) checkTools(o *Common, q Ask) error {
+	if q.offersTools(o) && !a.Tools {
+		return fmt.Errorf("encode tools: the %s API takes none; use the chat, responses or messages API", a.Name)
+	}
+	return nil
+}
+
 // check refuses a prompt that the API cannot carry.
 func (a API) check(p Prompt) error {
+	alone := p.Text == "" && len(p.TokenIDs)+len(p.Images)+len(p.Texts)+len(p.Turns) == 0
 	switch {
+	case a.Audio && len(p.Audio) > 0 && alone:
+		return nil
+	case a.Audio:
+		return fmt.Errorf("encode prompt: the %s API takes audio alone: use dataset random_audio or audio", a.Name)
+	case len(p.Audio) > 0:
+		return fmt.Errorf("encode prompt: the %s API takes no audio; use the transcriptions API", a.Name)
 	case (p.Text != "") == (len(p.TokenIDs) > 0):
 		return fmt.Errorf("encode prompt: want either text or token ids, got %d bytes and %d ids", len(p.Text),
 			len(p.TokenIDs))
-	case len(p.TokenIDs) > 0 && !a.TokenIDs:
+	case !a.TokenIDs && (len(p.TokenIDs) > 0 || slices.ContainsFunc(p.Turns, Turn.isIDs)):
 		return fmt.Errorf("encode prompt: the %s API takes text, not token ids; use the completions API", a.Name)
-	case len(p.TokenIDs) > 0 && len(p.Turns) > 0:
-		return errors.New("encode prompt: a conversation takes text, not token ids")
-	case slices.ContainsFunc(p.Turns, func(t Turn) bool { return t.Text == "" }):
-		return errors.New("encode prompt: a turn of the conversation has no text")
+	case len(p.Texts) > 0 && !a.Numbers:
+		return fmt.Errorf("encode prompt: the %s API takes one text a request: leave batch-size out", a.Name)
+	case len(p.Turns) > 0 && a.Numbers:
+		return fmt.Errorf("encode prompt: the %s API takes no conversations", a.Name)
 	case len(p.Images) > 0 && !a.Images:
 		return fmt.Errorf("encode prompt: the %s API takes no images; use the chat API", a.Name)
 	}
-	return nil
+	return p.checkTurns()
 }

@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/benchrig/bench/load/spec"
+import (
+	"errors"
+
+	"github.com/benchrig/bench/load/spec"
+)
 
 // chat is the /v1/chat/completions API.
 type chat struct{ OpenAIStream }
@@ -11,7 +15,12 @@ func (chat) fields(o *Common, a Ask) ([]field, error) {
 		limits = []string{o.MaxTokensField}
 	}
 	rest, err := openAIFields(o, a, limits...)
-	return append([]field{{"model", o.Model}, {"messages", a.messages(len(a.Images) > 0)}}, rest...), err
+	f := append([]field{{"model", o.Model}, {"messages", a.messages(len(a.Images) > 0)}}, rest...)
+	tools, bad := a.tools(o)
+	if len(tools) > 0 {
+		f = append(f, field{"tools", tools})
+	}
+	return f, errors.Join(err, bad)
 }
 
 // message is one turn of a conversation.
@@ -32,7 +41,7 @@ type imageURL struct {
 }
 
 // messages is what was said up to this turn. The user's messages are lists of
-// parts if asParts; images stand after the first text.
+// parts if asParts; images are after the first text.
 func (a Ask) messages(asParts bool) []message {
 	said := []message{{Role: "user", Content: userContent(a.Text, a.Images, asParts)}}
 	for i, answer := range a.Answers {

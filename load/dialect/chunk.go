@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/benchrig/bench/results"
+import (
+	"github.com/benchrig/bench/load/toolcall"
+	"github.com/benchrig/bench/results"
+)
 
 // Chunk is what one data event of a stream carried, in terms that all
 // dialects share. Its byte slices are valid until the next event.
@@ -12,6 +15,8 @@ type Chunk struct {
 	Sofar     bool   // content is all of the answer so far, not what is new
 	Whole     []byte // the answer's text from its begin, if the server repeats it at the end; nil: it does not
 	Reasoning []byte
+	Numbers   bool // embeddings or scores, the whole answer
+	Calls     []toolcall.Piece
 	tool      bool
 	role      bool
 	Finish    []byte
@@ -45,9 +50,26 @@ type DraftCounts struct{ Tokens, Accepted, Steps int }
 // full of zeros before they know.
 func (t TokenCounts) Known() bool { return t.Input > 0 || t.Output > 0 }
 
+// Over is t, with the counts that it lacks taken from those before: some APIs
+// say the prompt's count first and the answer's last.
+func (t TokenCounts) Over(before TokenCounts) TokenCounts {
+	if t.Input < 0 {
+		t.Input = before.Input
+	}
+	if t.Output < 0 {
+		t.Output = before.Output
+	}
+	if t.Cached < 0 {
+		t.Cached = before.Cached
+	}
+	return t
+}
+
 // reset empties the chunk and keeps its buffers.
 func (c *Chunk) reset() {
-	*c = Chunk{Content: c.Content[:0], Reasoning: c.Reasoning[:0], Usage: NoCounts, Timings: NoCounts}
+	*c = Chunk{
+		Content: c.Content[:0], Reasoning: c.Reasoning[:0], Calls: c.Calls[:0], Usage: NoCounts, Timings: NoCounts,
+	}
 }
 
 // Kind classifies the chunk. An error outranks all else; text outranks the
@@ -56,7 +78,7 @@ func (c *Chunk) Kind() results.ChunkKind {
 	switch {
 	case c.Fault != nil:
 		return results.ChunkError
-	case len(c.Content) > 0:
+	case len(c.Content) > 0, c.Numbers:
 		return results.ChunkText
 	case len(c.Reasoning) > 0:
 		return results.ChunkReasoning

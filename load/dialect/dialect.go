@@ -3,12 +3,15 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/pyjson"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/toolcall"
 )
 
 // codec is one API that servers speak: how a request's body is made, and
@@ -75,16 +78,29 @@ type Common struct {
 	Model string
 }
 
+// Of is what the requests of a prompt's class, for its model, have in common.
+func (o *Common) Of(p Prompt) *Common {
+	if p.Class == 0 && p.Model == "" {
+		return o
+	}
+	own := &Common{Settings: o.OfClass(p.Class), Model: o.Model}
+	if p.Model != "" {
+		own.Model = p.Model
+	}
+	return own
+}
+
 // Encoded is a request body, ready to be sent.
 type Encoded struct {
 	Body  []byte
-	Asked int // output tokens asked for; 0: none
+	Asked int           // output tokens asked for; 0: none
+	Tools *toolcall.Set // that the answer may call; nil: none
 }
 
 // Encode makes the body of a request. Fields of Target.Body replace those of
 // the same name and otherwise follow them by name.
 func (a API) Encode(o *Common, q Ask) (Encoded, error) {
-	if err := a.check(q.Prompt); err != nil {
+	if err := errors.Join(a.check(q.Prompt), a.checkTools(o, q)); err != nil {
 		return Encoded{}, err
 	}
 	fields, err := bodyFields(a, o, q)
@@ -92,11 +108,17 @@ func (a API) Encode(o *Common, q Ask) (Encoded, error) {
 		return Encoded{}, err
 	}
 	fields = merge(fields, o.Body, o.Compat == spec.CompatNone)
-	body, err := encodeFields(fields, o.Compat != spec.CompatNone)
+	var body []byte
+	if a.Audio {
+		body, err = encodeForm(fields, q.Audio)
+	} else {
+		body, err = encodeFields(fields, o.Compat != spec.CompatNone)
+	}
 	if err != nil {
 		return Encoded{}, err
 	}
-	return Encoded{Body: body, Asked: askedTokens(fields)}, nil
+	tools, err := toolsIn(fields)
+	return Encoded{Body: body, Asked: askedTokens(fields), Tools: tools}, err
 }
 
 func bodyFields(api API, o *Common, a Ask) ([]field, error) {
@@ -142,7 +164,7 @@ func encodeFields(fields []field, python bool) ([]byte, error) {
 		return nil, err
 	}
 	if python {
-		return Respace(b.Bytes()), nil
+		return pyjson.Respace(b.Bytes()), nil
 	}
 	return bytes.Clone(b.Bytes()), nil
 }
@@ -164,7 +186,7 @@ func writeObject(b *bytes.Buffer, enc *json.Encoder, fields []field, python bool
 			err = writeObject(b, enc, v, python)
 		default:
 			if python {
-				f.value = pythonValue(f.value)
+				f.value = pyjson.Value(f.value)
 			}
 			err = writeValue(b, enc, f.value)
 		}
@@ -191,7 +213,7 @@ func askedTokens(fields []field) int {
 	asked := 0
 	for _, f := range fields {
 		switch f.name {
-		case "max_completion_tokens", "max_tokens", "n_predict", "max_new_tokens", "num_predict":
+		case "max_completion_tokens", "max_tokens", "max_output_tokens", "n_predict", "max_new_tokens", "num_predict":
 			var n int
 			if raw, err := json.Marshal(f.value); err == nil && json.Unmarshal(raw, &n) == nil && n > 0 {
 				asked = n
@@ -210,9 +232,17 @@ func (a API) Example(o *Common, p Prompt) (string, error) {
 	const runes, ids = 60, 8
 	p.Text = shorten(p.Text, runes)
 	p.TokenIDs = p.TokenIDs[:min(len(p.TokenIDs), ids)]
+	p.Texts = slices.Clone(p.Texts[:min(len(p.Texts), ids)])
+	for i := range p.Texts {
+		p.Texts[i] = shorten(p.Texts[i], runes)
+	}
 	p.Images = slices.Clone(p.Images)
 	for i := range p.Images {
 		p.Images[i] = shorten(p.Images[i], runes)
+	}
+
+	if len(p.Audio) > 0 {
+		p.Audio = fmt.Appendf(nil, "... %d bytes of a WAV file ...", len(p.Audio))
 	}
 
 	e, err := a.Encode(o, Ask{Prompt: p})

@@ -55,6 +55,7 @@ func bareImages(urls []string) []string {
 
 func (ollama) Parse(data []byte, c *Chunk) error {
 	c.reset()
+
 	return walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "response":

@@ -63,6 +63,7 @@ func slowChoice(choice members, name string, c *Chunk) {
 	c.Content = append(c.Content, text(choice["text"])...)
 	c.role = c.role || text(delta["role"]) != ""
 	c.tool = c.tool || isFilled(delta["tool_calls"], '[') || isFilled(delta["function_call"], '{')
+	c.Calls = chatCalls(c.Calls, delta["tool_calls"])
 	if finish := text(choice["finish_reason"]); finish != "" {
 		c.Finish = []byte(finish)
 	}

@@ -8,7 +8,7 @@ import (
 var errNotJSON = errors.New("not JSON")
 
 // OpenAIStream reads the events of OpenAI-style streams, of both APIs: text
-// stands in choices[].text or in choices[].delta.content. It knows vLLM's,
+// is in choices[].text or in choices[].delta.content. It knows vLLM's,
 // llama-server's and Ollama's additions. What it does not understand goes to
 // encoding/json (parseSlow), which gives the same chunk.
 type OpenAIStream struct{}
@@ -205,8 +205,11 @@ func scanDelta(s *scanner, c *Chunk) {
 				c.role = true
 			}
 		case "tool_calls":
-			if seen.first(s, 16) && isFilled(scanRaw(s), '[') {
-				c.tool = true
+			if !seen.first(s, 16) {
+				break
+			}
+			if calls := scanRaw(s); isFilled(calls, '[') {
+				c.tool, c.Calls = true, chatCalls(c.Calls, calls)
 			}
 		case "function_call":
 			if seen.first(s, 32) && isFilled(scanRaw(s), '{') {

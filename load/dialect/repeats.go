@@ -33,7 +33,7 @@ func (r *Repeats) Parse(data []byte, c *Chunk, parse func([]byte, *Chunk) error)
 	return err
 }
 
-// textOf is the text of an event that is otherwise the one kept, as it stands in the
+// textOf is the text of an event that is otherwise the one kept, as it is in the
 // event; empty: it is not.
 func (r *Repeats) textOf(data []byte) (text []byte, escaped bool) {
 	before, after := r.event[:r.text.start], r.event[r.text.end:]

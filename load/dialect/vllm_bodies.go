@@ -1,13 +1,7 @@
 package dialect
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/benchrig/bench/load/spec"
 )
@@ -23,6 +17,8 @@ func vllmFields(api API, o *Common, a Ask) ([]field, error) {
 
 	var f []field
 	switch {
+	case api.Numbers:
+		return vllmNumbers(o, api, a)
 	case o.NoStream:
 		return nil, fmt.Errorf("choose bodies: vLLM's client always streams; leave bodies %q out", o.Compat)
 	case api.Name == "completions":
@@ -77,6 +73,20 @@ func vllmTail(o *Common, f []field) []field {
 	return f
 }
 
+// vllmNumbers asks the server to cut prompts that are too long, which these
+// clients do so that none fails. Older ones had no such API.
+func vllmNumbers(o *Common, api API, a Ask) ([]field, error) {
+	if o.Compat != spec.CompatVLLM || api.Name == "score" {
+		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Compat, api.Name)
+	}
+	f, err := api.codec.fields(o, a)
+	cut := field{"truncate_prompt_tokens", -1}
+	if api.Name == "pooling" && err == nil {
+		return []field{f[0], cut, f[1]}, nil
+	}
+	return append(f, cut), err
+}
+
 // vllmTGI takes no sampling parameters: that client fixed them.
 func vllmTGI(o *Common, a Ask) []field {
 	var f []field
@@ -92,74 +102,4 @@ func vllmTGI(o *Common, a Ask) []field {
 		f = append(f, field{"ignore_eos_token", o.IgnoreEOS})
 	}
 	return []field{{"inputs", a.joined()}, {"parameters", f}}
-}
-
-// pythonValue makes numbers look as Python writes them: a float keeps its
-// point.
-func pythonValue(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return json.RawMessage(PythonFloat(v))
-	case json.Number:
-		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
-			return json.RawMessage(PythonFloat(f))
-		}
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for name, inner := range v {
-			m[name] = pythonValue(inner)
-		}
-		return m
-	case []any:
-		list := make([]any, len(v))
-		for i, inner := range v {
-			list[i] = pythonValue(inner)
-		}
-		return list
-	}
-
-	return v
-}
-
-// PythonFloat is Python's repr of a finite float.
-func PythonFloat(f float64) string {
-	if size := math.Abs(f); size != 0 && (size < 1e-4 || size >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
-}
-
-// Respace turns compact JSON into the layout of Python's json.dumps: a space
-// after each comma and colon, and nothing but printable ASCII in strings.
-func Respace(compact []byte) []byte {
-	out := make([]byte, 0, len(compact)+len(compact)/8)
-	inString := false
-	for i := 0; i < len(compact); {
-		c := compact[i]
-		switch {
-		case inString && c == '\\':
-			out = append(out, c, compact[i+1])
-			i += 2
-			continue
-		case inString && c >= 0x7f:
-			r, size := utf8.DecodeRune(compact[i:])
-			for _, unit := range utf16.AppendRune(nil, r) {
-				out = fmt.Appendf(out, "\\u%04x", unit)
-			}
-			i += size
-			continue
-		}
-		out = append(out, c)
-		inString = inString != (c == '"')
-		if !inString && (c == ',' || c == ':') {
-			out = append(out, ' ')
-		}
-		i++
-	}
-
-	return out
 }

@@ -9,7 +9,7 @@ import (
 // walk calls visit for each member of a JSON object, in order, with the
 // member's name and the text of its value, both valid for the call only. Of
 // other JSON it visits nothing. The error says that data is not JSON; nothing
-// was visited then. The parsers of native APIs stand on it: it allocates
+// was visited then. The parsers of native APIs use it: it allocates
 // nothing where names hold no escapes.
 func walk(data []byte, visit func(name, value []byte)) error {
 	check := scanner{b: data}
@@ -54,10 +54,16 @@ func inside(value []byte, visit func(name, value []byte)) { _ = walk(value, visi
 
 // appendText appends the text of a JSON string to dst; other values give none.
 func appendText(dst, value []byte) []byte {
+	return appendUnquoted(dst, inQuotes(value))
+}
+
+// inQuotes is what is between the quotes of a JSON string, escapes and all;
+// nil for other values.
+func inQuotes(value []byte) []byte {
 	if len(value) < 2 || value[0] != '"' {
-		return dst
+		return nil
 	}
-	return appendUnquoted(dst, value[1:len(value)-1])
+	return value[1 : len(value)-1]
 }
 
 // countOf is number without allocation for plain integers.

@@ -49,6 +49,12 @@ func FuzzNative(f *testing.F) {
 		`{"message":{"content":"a","thinking":"b","tool_calls":[1]},"done":true,"done_reason":"stop","eval_count":3}`,
 		`{"error":{"message":"m"},"generated_text":null,"token":null,"meta_info":[],"stop":1}`, `[DONE]`,
 		`{"generated_text":"","text":"\ud83d"}`,
+		`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"error","error":null,"message":""}`,
+		`{"type":"response.completed","response":{"status":"failed","usage":{"input_tokens":1},"incomplete_details":{"reason":"x"}}}`,
+		`{"object":"response","status":"completed","output":[{"type":"message","content":[{"text":"a"}]}]}`,
+		`{"type":"message_start","message":{"usage":{"input_tokens":1,"cache_read_input_tokens":2}}}`,
+		`{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"a"}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":0}}`,
 	} {
 		f.Add([]byte(s))
 	}

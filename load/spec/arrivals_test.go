@@ -20,7 +20,7 @@ func TestOddSchedules(t *testing.T) {
 		{"all at once", inf, 1, Ramp{}, 0, ""},
 		{"poisson", 10, 1, Ramp{}, time.Hour, ""},
 		{"constant", 10, inf, Ramp{}, 0, ""},
-		{"fastest", MaxRate, 1, Ramp{}, 10 * time.Second, ""},
+		{"fastest", maxRate, 1, Ramp{}, 10 * time.Second, ""},
 		{"ramp from nothing", inf, 1, Ramp{RampLinear, 0, 5}, 0, ""},
 		{"1e12 a second", 1e12, 1, Ramp{}, time.Minute, "request rate 1e+12"},
 		{"1e-320 a second", 1e-320, 1, Ramp{}, 0, "request rate 1e-320"},

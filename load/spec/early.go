@@ -15,7 +15,7 @@ type Early struct {
 	Until    []Margin `json:"until,omitempty"`    // once all of these are known well enough
 }
 
-// Active says whether a pass may end early.
+// Active reports whether a pass may end early.
 func (e Early) Active() bool { return e.Overload || len(e.Until) > 0 }
 
 // String is the policy in words, "until p99_ttft within 5 %, or overloaded"; "":

@@ -26,7 +26,7 @@ func HeaderName(name string) (string, error) {
 	return canonical, nil
 }
 
-// notToken tells whether a rune cannot stand in a header's name.
+// notToken reports whether a rune is not allowed in a header's name.
 func notToken(c rune) bool {
 	return c <= ' ' || c >= 127 || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
 }
@@ -61,7 +61,7 @@ func CanonicalHeaders(headers map[string]string) (map[string]string, error) {
 			return nil, fmt.Errorf("HTTP header %q is given twice", canonical)
 		}
 		if strings.ContainsAny(headers[name], "\r\n\x00") {
-			return nil, fmt.Errorf("invalid HTTP header %q: its value holds a line end", name)
+			return nil, fmt.Errorf("invalid HTTP header %q: its value contains a line break", name)
 		}
 		out[canonical] = headers[name]
 	}

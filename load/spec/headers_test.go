@@ -27,7 +27,7 @@ func TestCanonicalHeaders(t *testing.T) {
 		{"trailer", map[string]string{"Trailer": "X"}, nil, "sets it itself"},
 		{"no name", map[string]string{"": "x"}, nil, "invalid HTTP header name"},
 		{"blank", map[string]string{"a b": "x"}, nil, "invalid HTTP header name"},
-		{"line end", map[string]string{"A": "x\r\nB: y"}, nil, "holds a line end"},
+		{"line end", map[string]string{"A": "x\r\nB: y"}, nil, "contains a line break"},
 	} {
 		got, err := CanonicalHeaders(tt.in)
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {

@@ -25,16 +25,38 @@ type Settings struct {
 	// name of the field that limits a chat answer: MaxTokens or MaxCompletionTokens; "": both are sent
 	MaxTokensField string `json:"max_tokens_field"`
 	// further fields of the request body, merged last, into nested objects too
-	Body     map[string]any `json:"body"`
-	Timeouts Timeouts       `json:"timeouts"` // of one request
+	Body map[string]any `json:"body"`
+	// tools that answers may call: a JSON list as chat completions have it, translated for other APIs
+	Tools    []any    `json:"tools,omitempty"`
+	Timeouts Timeouts `json:"timeouts"` // of one request
 	// TransportSockets or TransportHTTP; "": sockets for http, net/http for https
 	Transport string `json:"transport"`
 	// send a request on a connection that carried another one before
 	ReuseConnections bool `json:"reuse_connections"`
 	// keep the answers' text, reasoning and content as they came, in the records
 	KeepText bool `json:"keep_text"`
+	// requests of the pass that are sent again after it, one at a time; carried out where records become figures
+	Resend int `json:"resend,omitempty"`
+	// questions that are asked after the pass; carried out where records become figures
+	Evaluate Evaluate `json:"evaluate,omitzero"`
 	// when the answer is known before the last request; carried out where records become figures
 	Early Early `json:"early,omitzero"`
+	// kinds of request that the load mixes; none: all are alike. Prompts say which is theirs
+	Classes []Class `json:"classes,omitempty"`
+	// LoRA adapters among which the requests of a load without classes are split
+	Adapters []Adapter `json:"adapters,omitempty"`
+	// parts of the load, one after the other, that Duration is the sum of; none: it is the same throughout. Where they
+	// have caps, MaxConcurrency is the largest
+	Stages []Stage `json:"stages,omitempty"`
+	// requests beside the load; sent where records become figures
+	Probes Probes `json:"probes,omitzero"`
+}
+
+// Evaluate says whether questions with exact answers are asked after a pass, by its API and
+// with as many at once as its cap allows. The zero value: none are.
+type Evaluate struct {
+	Exact    bool    `json:"exact"`
+	MinScore float64 `json:"min_score"` // share of right answers, below which the figures are suspect
 }
 
 // Sampling are the parameters by which a server chooses tokens. What is nil is

@@ -24,38 +24,43 @@ import (
 // short, and flags that take several values may have them as separate
 // arguments, as Python's argparse has it.
 func (f *Flags) Parse(fs *pflag.FlagSet, args []string) error {
-	notes, err := parse(fs, args)
+	args, notes, err := parse(fs, args)
 	if err != nil {
 		return err
 	}
 	f.Notes = notes
 	f.changed = func(name string) bool { flag := fs.Lookup(name); return flag != nil && flag.Changed }
-	return f.check()
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.readClasses(args)
 }
 
 // Parse reads args into d, as Flags.Parse does.
 func (d *DatasetFlags) Parse(fs *pflag.FlagSet, args []string) error {
-	if _, err := parse(fs, args); err != nil {
+	if _, _, err := parse(fs, args); err != nil {
 		return err
 	}
 	return d.check()
 }
 
-func parse(fs *pflag.FlagSet, args []string) (notes []string, err error) {
-	spread, err := spread(fs, args)
+// parse reads args; full has them spread.
+func parse(fs *pflag.FlagSet, args []string) (full, notes []string, err error) {
+	full, err = spread(fs, args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := fs.Parse(spread); err != nil {
-		return nil, withHint(fs, err)
+	if err := fs.Parse(full); err != nil {
+		return nil, nil, withHint(fs, err)
 	}
 	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("argument %q belongs to no flag", fs.Arg(0))
+		return nil, nil, fmt.Errorf("argument %q belongs to no flag", fs.Arg(0))
 	}
 	if err := checkFinite(fs); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return checkOthers(fs)
+	notes, err = checkOthers(fs)
+	return full, notes, err
 }
 
 // checkFinite refuses flags that are not a number, and infinite ones but for
@@ -92,7 +97,7 @@ func withHint(fs *pflag.FlagSet, err error) error {
 
 // severalValues tells flags after which several values may stand.
 func severalValues(name string) bool {
-	return slices.Contains([]string{"header", "metadata", "goodput", "until", "lora-modules"}, name)
+	return slices.Contains([]string{"header", "metadata", "goodput", "until", "lora-modules", "stages"}, name)
 }
 
 // spread writes args as the flag package wants them: full names with dashes,

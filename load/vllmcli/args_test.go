@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/dataset"
-	"github.com/benchrig/bench/results"
 )
 
 func parsed(t *testing.T, args string) (*Flags, error) {
@@ -97,9 +96,18 @@ func TestCommandLinesOfVLLM(t *testing.T) {
 func TestRefused(t *testing.T) {
 	tests := []struct{ args, want string }{
 		{"--use-beam-search", "--use-beam-search is not supported: beam search"},
-		{"--lora-modules a b", "--lora-modules is not supported"},
+		{"--lora-assignment round-robin", "--lora-assignment is not supported"},
 		{"--profile", "--profile is not supported"},
 		{"--tokenizer-mode slow", "--tokenizer-mode is not supported"},
+		{"--random-batch-size 4", "--backend openai takes one prompt a request"},
+		{"--backend vllm-score", "give --dataset-name random-rerank"},
+		{"--backend vllm-pooling --dataset-name random-rerank", "is for vllm-rerank and vllm-score"},
+		{"--backend openai-embeddings --compat vllm-0.6", "has no embeddings API"},
+		{"--backend openai-audio", "takes audio: give --dataset-name random-audio, or audio"},
+		{"--dataset-name random-audio", "--dataset-name random-audio is for openai-audio"},
+		{"--backend openai-audio --dataset-name audio --compat vllm", "leave it out"},
+		{"--backend openai-audio --dataset-name audio --evaluate", "--evaluate asks questions as text"},
+		{"--backend openai-audio --dataset-name audio --probe-request-rate 1", "probes are texts"},
 		{"--num-prompts 0", "--num-prompts must be at least 1"},
 		{"--max-concurrency 0", "--max-concurrency must be at least 1"},
 		{"--request-rate 0", "--request-rate must be above 0"},
@@ -126,6 +134,19 @@ func TestRefused(t *testing.T) {
 		{"--until p99_ttft:5 --compat vllm", "no version of vLLM's client ends early"},
 		{"--until p99_ttft:5 --agent h", "need a single load client"},
 		{"--end-overloaded", "overload is judged at a constant request rate"},
+		{"--probe-request-rate -1", "want 0 to 100"},
+		{"--probe-request-rate 2 --compat vllm-0.10", "has no probes"},
+		{"--probe-request-rate 2 --agent h", "needs a single load client"},
+		{"--probe-request-rate 2 --backend openai-embeddings", "answers with numbers"},
+		{"--stages 2", "want RATE:DURATION or cN:DURATION"},
+		{"--stages 2:1s c3:1s", "either all stages have a request rate, or all have a cap"},
+		{"--stages 2:1s --request-rate 3", "leave --request-rate"},
+		{"--stages c2:1s --max-concurrency 3", "leave --max-concurrency"},
+		{"--stages 2:1s --compat vllm", "no version of vLLM's client has stages"},
+		{"--lora-modules a b:0", "want NAME, or NAME:WEIGHT"},
+		{"--lora-modules a a", "want names, each once"},
+		{"--lora-modules a --compat vllm", "requests that are all alike"},
+		{"--priority -2", "--priority -2: want 0 or more"},
 		{"--min-success 1.5", "--min-success must be from 0 to 1"},
 	}
 	for _, tt := range tests {
@@ -325,13 +346,5 @@ func TestOddValues(t *testing.T) {
 	o, err := f.Options()
 	if err != nil || len(o.Sampling.Stop) != 1 || o.Sampling.Stop[0] != "###" || o.MaxTokensField != "max_tokens" {
 		t.Errorf("Options = %+v, %v", o, err)
-	}
-	for v, want := range map[float64]string{
-		10: "10.0", 0.5: "0.5", 1e-05: "1e-05", 1e16: "1e+16",
-		123456789: "123456789.0",
-	} {
-		if got := results.PythonFloat(v); got != want {
-			t.Errorf("PythonFloat(%v) = %s, want %s", v, got, want)
-		}
 	}
 }

@@ -22,6 +22,13 @@ func backends() []backend {
 		{"openai", "completions"},
 		{"vllm", "completions"},
 		{"openai-chat", "chat"},
+		{"openai-responses", "responses"},
+		{"anthropic", "messages"},
+		{"openai-embeddings", "embeddings"},
+		{"openai-audio", "transcriptions"},
+		{"vllm-pooling", "pooling"},
+		{"vllm-rerank", "rerank"},
+		{"vllm-score", "score"},
 		{"sglang", "completions"},
 		{"lmdeploy", "completions"},
 		{"scalellm", "completions"},
@@ -35,11 +42,11 @@ func backends() []backend {
 // with the reason.
 func otherBackends() map[string]string {
 	return map[string]string{
-		"openai-audio": noAudio, "openai-embeddings": noPooling, "openai-embeddings-chat": noPooling,
-		"openai-embeddings-clip": noPooling, "openai-embeddings-vlm2vec": noPooling, "infinity-embeddings": noPooling,
-		"infinity-embeddings-clip": noPooling, "vllm-pooling": noPooling, "vllm-rerank": noPooling,
-		"tensorrt-llm":  "Triton's generate_stream is not spoken: give trtllm-serve's OpenAI API as --backend openai",
-		"deepspeed-mii": "its answers are not streamed: give its OpenAI API as --backend openai",
+		"openai-embeddings-chat": noChatPooling, "openai-embeddings-clip": noChatPooling,
+		"openai-embeddings-vlm2vec": noChatPooling, "infinity-embeddings-clip": noChatPooling,
+		"infinity-embeddings": "give its API as --backend openai-embeddings, with --endpoint /embeddings",
+		"tensorrt-llm":        "Triton's generate_stream is not spoken: give trtllm-serve's API as --backend openai",
+		"deepspeed-mii":       "its answers are not streamed: give its OpenAI API as --backend openai",
 	}
 }
 

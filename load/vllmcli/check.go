@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 )
 
@@ -18,6 +19,7 @@ func (f *Flags) check() error {
 	if err := f.Dataset.check(); err != nil {
 		return err
 	}
+
 	if f.Dataset.SkipTemplate && f.Dataset.Name != "custom" {
 		f.Notes = append(f.Notes, "--skip-chat-template has no effect: only prompts of dataset custom would get a "+
 			"template")
@@ -25,6 +27,7 @@ func (f *Flags) check() error {
 		f.Notes = append(f.Notes, "prompts of dataset custom are sent as they are; vLLM's client would put them "+
 			"through the chat template first: give --skip-chat-template there to compare")
 	}
+
 	for _, c := range []struct {
 		bad  bool
 		want string
@@ -39,6 +42,9 @@ func (f *Flags) check() error {
 			!slices.Contains([]string{"", spec.MaxTokens, spec.MaxCompletionTokens}, f.Request.LimitField),
 			"--max-tokens-field must be max_tokens or max_completion_tokens",
 		},
+		{f.Resend < 0, "--resend must be at least 0"},
+		{!(f.Evaluate.MinScore >= 0 && f.Evaluate.MinScore <= 1), "--min-score must be from 0 to 1"},
+		{f.Evaluate.MinScore > 0 && !f.Evaluate.Exact, "--min-score is for --evaluate: give both"},
 		{f.Duration > 0 && f.Dataset.Compat != "", "--duration repeats prompts, which no version of vLLM's client " +
 			"does: leave --compat out"},
 		{f.Duration > 0 && f.Ramp != "", "--duration and --ramp-up-strategy exclude each other: " +
@@ -48,16 +54,79 @@ func (f *Flags) check() error {
 			return errors.New(c.want)
 		}
 	}
+
 	if _, _, err := f.API(); err != nil {
 		return err
 	}
+	if err := f.checkNumbers(); err != nil {
+		return err
+	}
+	if err := f.checkAudio(); err != nil {
+		return err
+	}
 	if err := f.checkEarly(); err != nil {
+		return err
+	}
+	if err := f.checkClasses(); err != nil {
+		return err
+	}
+	if err := f.checkStages(); err != nil {
+		return err
+	}
+	if err := f.checkProbes(); err != nil {
 		return err
 	}
 	if err := f.checkTrace(); err != nil {
 		return err
 	}
 	return f.checkRamp()
+}
+
+// checkNumbers: what answers with numbers makes no tokens, and other APIs take one
+// text a request.
+func (f *Flags) checkNumbers() error {
+	name, _, err := f.API()
+	api, _ := dialect.APINamed(name)
+	d, ranks := &f.Dataset, name == "rerank" || name == "score"
+	switch {
+	case err != nil:
+		return err
+	case !api.Numbers && d.BatchSize > 1:
+		return fmt.Errorf("--random-batch-size %d: --backend %s takes one prompt a request", d.BatchSize, f.Backend)
+	case ranks && !slices.Contains([]string{randomRerank, "custom", "jsonl"}, d.Name):
+		return fmt.Errorf("--dataset-name %s is not supported: --backend %s compares documents with a query: give "+
+			"--dataset-name random-rerank, or custom with documents in each row", d.Name, f.Backend)
+	case !ranks && d.Name == randomRerank:
+		return fmt.Errorf("--backend %s is not supported: --dataset-name random-rerank is for vllm-rerank and "+
+			"vllm-score", f.Backend)
+	case api.Numbers && f.Dataset.Compat != "" && f.Dataset.Compat != dataset.CompatVLLM:
+		return fmt.Errorf("--compat %s: that client has no %s API", f.Dataset.Compat, name)
+	}
+	d.NoOutput = api.Numbers
+	return nil
+}
+
+// checkAudio: only transcriptions take audio, and nothing else.
+func (f *Flags) checkAudio() error {
+	name, _, err := f.API()
+	api, _ := dialect.APINamed(name)
+	sends := f.Dataset.Name == randomAudio || f.Dataset.Name == "audio"
+	switch {
+	case err != nil:
+		return err
+	case api.Audio && !sends && f.Dataset.Name != "frozen":
+		return fmt.Errorf("--dataset-name %s is not supported: --backend %s takes audio: give --dataset-name "+
+			"random-audio, or audio with a folder of WAV files", f.Dataset.Name, f.Backend)
+	case sends && !api.Audio:
+		return fmt.Errorf("--backend %s is not supported: --dataset-name %s is for openai-audio", f.Backend,
+			f.Dataset.Name)
+	case api.Audio && f.Dataset.Compat != "":
+		return fmt.Errorf("--compat %s: how that client reads transcriptions is not followed: leave it out",
+			f.Dataset.Compat)
+	case api.Audio && f.Evaluate.Exact:
+		return fmt.Errorf("--evaluate asks questions as text, and --backend %s takes audio", f.Backend)
+	}
+	return nil
 }
 
 // checkTrace holds to vLLM's rules of traces with times.
@@ -84,6 +153,12 @@ func (f *Flags) checkTrace() error {
 func (d *DatasetFlags) check() error {
 	if d.SkipInit {
 		d.Tokenizer = "none"
+	}
+	switch {
+	case d.BatchSize < 1:
+		return errors.New("--random-batch-size must be at least 1")
+	case d.NoReranker:
+		return errors.New("--no-reranker is not supported: query and document are read together")
 	}
 	if d.NumPrompts < 1 {
 		return errors.New("--num-prompts must be at least 1")

@@ -1,13 +1,19 @@
 package vllmcli
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/toolcall"
 )
 
 // Options are the load client's options that the flags ask for: all but the
@@ -30,23 +36,71 @@ func (f *Flags) Options() (load.Options, error) {
 	if err != nil {
 		return load.Options{}, err
 	}
+	stages, err := f.Stages()
+	if err != nil {
+		return load.Options{}, err
+	}
+	tools, err := f.tools(api)
+	if err != nil {
+		return load.Options{}, err
+	}
 
-	return load.Options{
+	o := load.Options{
 		Settings: spec.Settings{
-			Early: early, Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(),
-			Sampling: f.sampling(), Body: body,
+			Resend: f.Resend, Evaluate: f.Evaluate, Early: early, Compat: f.Dataset.Compat,
+			MaxConcurrency: f.MaxConcurrency,
+			IgnoreEOS:      f.ignoreEOS(),
+			Sampling:       f.sampling(), Body: body, Tools: tools, Stages: stages, Probes: f.probes(),
 			Transport: f.Transport, KeepText: f.SaveDetailed, MaxTokensField: f.Request.LimitField,
 		},
 		Target:          load.Target{Path: path, API: api, Headers: headers},
 		RequestIDPrefix: f.Request.IDPrefix,
-	}, nil
+	}
+	return o, f.mix(&o.Settings)
 }
 
 // ignoreEOS is forced for random prompts by the newest client: a model may end
 // its answer to nonsense at once.
 func (f *Flags) ignoreEOS() bool {
 	random := f.Dataset.Name == "random" || f.Dataset.Name == "random-mm"
-	return f.Request.IgnoreEOS || f.Dataset.Name == timedTrace || random && f.Dataset.Compat != dataset.CompatVLLM06
+	forced := f.Dataset.Name == timedTrace || random && f.Dataset.Compat != dataset.CompatVLLM06
+	return f.Request.IgnoreEOS || forced && f.ToolFile == "" // what follows a call is no part of it
+}
+
+// maxTools bounds the file of tools, in bytes.
+const maxTools = 16 << 20
+
+// tools are those of --tools; nil: none.
+func (f *Flags) tools(api string) ([]any, error) {
+	if f.ToolFile == "" {
+		return nil, nil
+	}
+
+	known, err := dialect.APINamed(api)
+	switch {
+	case err != nil:
+		return nil, err
+	case !known.Tools:
+		return nil, fmt.Errorf("--tools is for --backend openai-chat, openai-responses and anthropic: "+
+			"%s takes none", api)
+	case f.Dataset.Compat != "":
+		return nil, errors.New("--tools and --compat exclude each other: no version of vLLM's client sends tools")
+	}
+
+	raw, err := userfile.Read(f.ToolFile, maxTools)
+	if err != nil {
+		return nil, fmt.Errorf("--tools: %w", err)
+	}
+	if _, err := toolcall.Parse(raw); err != nil {
+		return nil, fmt.Errorf("--tools %s: %w", f.ToolFile, err)
+	}
+	var list []any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&list); err != nil {
+		return nil, fmt.Errorf("--tools %s: %w", f.ToolFile, err)
+	}
+	return list, nil
 }
 
 // sampling are the parameters that were given.
@@ -87,6 +141,9 @@ func (f *Flags) body(api string) (map[string]any, error) {
 	}
 	if err := f.templateFields(api, fields); err != nil {
 		return nil, err
+	}
+	if f.Priority >= 0 {
+		fields["priority"] = f.Priority
 	}
 	extra, err := f.Request.Extra()
 	maps.Copy(fields, extra)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -33,11 +34,16 @@ type DatasetFlags struct {
 	RandomInputLen, RandomOutputLen, RandomPrefixLen int
 	RandomRangeRatio                                 string
 	TokenIDs                                         bool
+	BatchSize                                        int
+	NoOutput                                         bool // set by Parse: the server makes no tokens
+	NoReranker                                       bool
 
 	MMItems   int
 	MMRange   float64
 	MMLimit   string
 	MMBuckets string
+
+	AudioLenS float64 // random-audio: seconds of a file
 
 	ShareGPTOutputLen, CustomOutputLen                         int
 	SonnetInputLen, SonnetOutputLen, SonnetPrefixLen           int
@@ -46,19 +52,20 @@ type DatasetFlags struct {
 	HFSubset, HFSplit, HFName string
 	Field                     string // column of the file; "": found by its name
 	HFOutputLen               int
-	Turns                     int
+	Turns, SubAgents          int
 
 	TraceBlock int     // timed_trace: tokens of a hashed block; 0: vLLM's default
 	TraceUnitS float64 // timed_trace: seconds of a time stamp's unit; 0: vLLM's default
 	TraceKeys  dataset.TraceKeys
+	MaxWait    time.Duration // sessions: longest wait between requests; 0: as recorded
 }
 
 // AddFlags defines the flags of datasets, for load and for dataset build.
 func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&d.Name, "dataset-name", "random", "where prompts come from: "+strings.Join(DatasetNames(), ", "))
+	fs.StringVar(&d.Name, "dataset-name", "random", "dataset: "+strings.Join(datasetNames(), ", "))
 	fs.StringVar(&d.Path, "dataset-path", "", "`file` of the dataset")
 	fs.IntVar(&d.NumPrompts, "num-prompts", 1000, "prompts to send")
-	fs.Uint64Var(&d.Seed, "seed", 0, "of the prompts and of the arrival times")
+	fs.Uint64Var(&d.Seed, "seed", 0, "seed of the prompts and the arrival times")
 	fs.StringVar(&d.Tokenizer, "tokenizer", "",
 		"tokenizer.json, its folder, or a GGUF `file`; none: count nothing (default: the server's own /tokenize)")
 	fs.BoolVar(&d.SkipInit, "skip-tokenizer-init", false, "the same as --tokenizer none")
@@ -66,9 +73,9 @@ func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
 		"(the newest), vllm-0.10 or vllm-0.6 (not in vLLM)")
 	fs.BoolVar(&d.NoOversample, "no-oversample", false, "do not repeat prompts to reach --num-prompts")
 	fs.BoolVar(&d.NoShuffle, "disable-shuffle", false, "take prompts in the file's order")
-	fs.BoolVar(&d.SkipTemplate, "skip-chat-template", false, "custom: send prompts as they are; always so here")
-	fs.IntVar(&d.InputLen, "input-len", 0, "prompt tokens, for datasets that make prompts up")
-	fs.IntVar(&d.OutputLen, "output-len", 0, "answer tokens, for any dataset")
+	fs.BoolVar(&d.SkipTemplate, "skip-chat-template", false, "custom: send prompts unchanged; bench always does")
+	fs.IntVar(&d.InputLen, "input-len", 0, "prompt tokens, for generated prompts")
+	fs.IntVar(&d.OutputLen, "output-len", 0, "output tokens, for any dataset")
 	d.addMade(fs)
 	d.addFiles(fs)
 }
@@ -76,39 +83,51 @@ func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
 // addMade defines the flags of prompts that are made up.
 func (d *DatasetFlags) addMade(fs *pflag.FlagSet) {
 	fs.IntVar(&d.RandomInputLen, "random-input-len", 1024, "random: prompt tokens")
-	fs.IntVar(&d.RandomOutputLen, "random-output-len", 128, "random: answer tokens")
+	fs.IntVar(&d.RandomOutputLen, "random-output-len", 128, "random: output tokens")
 	fs.StringVar(&d.RandomRangeRatio, "random-range-ratio", "",
 		`random: lengths from l(1-r) to l(1+r); a number or {"input":r,"output":r} (default 0)`)
 	fs.IntVar(&d.RandomPrefixLen, "random-prefix-len", 0,
-		"random: tokens that all prompts begin with, beside their own")
+		"random: length of a prefix that all prompts share, in addition to --random-input-len")
+	fs.IntVar(&d.BatchSize, "random-batch-size", 1, "random: prompts in one request, for embeddings; random-rerank: "+
+		"documents in one request; --num-prompts counts them all")
+	fs.BoolVar(&d.NoReranker, "no-reranker", false,
+		"random-rerank: not supported; the server must be a reranker")
 	fs.BoolVar(&d.TokenIDs, "prompt-token-ids", false, "random: send token ids, not text (not in vLLM's Python client)")
-	fs.IntVar(&d.MMItems, "random-mm-base-items-per-request", 1, "random-mm: images a prompt")
+
+	fs.IntVar(&d.MMItems, "random-mm-base-items-per-request", 1, "random-mm: images in a prompt")
 	fs.Float64Var(&d.MMRange, "random-mm-num-mm-items-range-ratio", 0, "random-mm: only 0 is supported")
-	fs.StringVar(&d.MMLimit, "random-mm-limit-mm-per-prompt", "", "random-mm: `JSON`, most items of a kind")
+	fs.StringVar(&d.MMLimit, "random-mm-limit-mm-per-prompt", "",
+		"random-mm: `JSON` with the maximum number of items of each kind")
 	fs.StringVar(&d.MMBuckets, "random-mm-bucket-config", "",
 		"random-mm: `{(height, width, 1): share, ...}`, sizes of images")
+
+	fs.Float64Var(&d.AudioLenS, "random-audio-len-sec", 10,
+		"random-audio: `seconds` of a file; --random-range-ratio draws others around it (not in vLLM)")
+
 	fs.IntVar(&d.PrefixLen, "prefix-repetition-prefix-len", 256, "prefix_repetition: tokens of a prefix")
-	fs.IntVar(&d.SuffixLen, "prefix-repetition-suffix-len", 256, "prefix_repetition: tokens after it")
-	fs.IntVar(&d.NumPrefixes, "prefix-repetition-num-prefixes", 10, "prefix_repetition: different prefixes")
-	fs.IntVar(&d.PrefixRepetitionOutputs, "prefix-repetition-output-len", 128, "prefix_repetition: answer tokens")
+	fs.IntVar(&d.SuffixLen, "prefix-repetition-suffix-len", 256, "prefix_repetition: tokens after the prefix")
+	fs.IntVar(&d.NumPrefixes, "prefix-repetition-num-prefixes", 10, "prefix_repetition: number of different prefixes")
+	fs.IntVar(&d.PrefixRepetitionOutputs, "prefix-repetition-output-len", 128, "prefix_repetition: output tokens")
 }
 
-// addFiles defines the flags of prompts that stand in a file.
+// addFiles defines the flags of prompts that are in a file.
 func (d *DatasetFlags) addFiles(fs *pflag.FlagSet) {
 	fs.IntVar(&d.ShareGPTOutputLen, "sharegpt-output-len", 0,
-		"sharegpt: answer tokens (default: as long as the answer in the file)")
-	fs.IntVar(&d.CustomOutputLen, "custom-output-len", 256, "custom: answer tokens; -1: the file's output_tokens")
+		"sharegpt: output tokens (default: as long as the answer in the file)")
+	fs.IntVar(&d.CustomOutputLen, "custom-output-len", 256, "custom: output tokens; -1: the file's output_tokens")
 	fs.IntVar(&d.SonnetInputLen, "sonnet-input-len", 550, "sonnet: prompt tokens")
-	fs.IntVar(&d.SonnetOutputLen, "sonnet-output-len", 150, "sonnet: answer tokens")
-	fs.IntVar(&d.SonnetPrefixLen, "sonnet-prefix-len", 200, "sonnet: tokens that all prompts begin with")
+	fs.IntVar(&d.SonnetOutputLen, "sonnet-output-len", 150, "sonnet: output tokens")
+	fs.IntVar(&d.SonnetPrefixLen, "sonnet-prefix-len", 200, "sonnet: tokens shared by all prompts")
 	fs.StringVar(&d.HFSubset, "hf-subset", "", "hf: rows of this subset")
-	fs.StringVar(&d.HFSplit, "hf-split", "", "hf: only as part of the file's name: give the split's own file as "+
+	fs.StringVar(&d.HFSplit, "hf-split", "", "hf: accepted without effect: give the file of the split as "+
 		"--dataset-path")
-	fs.StringVar(&d.HFName, "hf-name", "", "hf: name of the dataset, for the record")
-	fs.IntVar(&d.HFOutputLen, "hf-output-len", 0, "hf: answer tokens (default: as long as the answer in the file)")
+	fs.StringVar(&d.HFName, "hf-name", "", "hf: name of the dataset, recorded only")
+	fs.IntVar(&d.HFOutputLen, "hf-output-len", 0, "hf: output tokens (default: as long as the answer in the file)")
 	fs.StringVar(&d.Field, "dataset-field", "",
-		"hf, tok_inputs: `column` that prompts stand in (default: found by its name; not in vLLM)")
-	fs.IntVar(&d.Turns, "turns", 0, "sharegpt, hf, conversation: turns of the user in each (not in vLLM)")
+		"hf, tok_inputs: `column` with the prompts (default: found by its name; not in vLLM)")
+	fs.IntVar(&d.Turns, "turns", 0, "sharegpt, hf, conversation: user turns in each (not in vLLM)")
+	fs.IntVar(&d.SubAgents, "sub-agents", 0,
+		"conversation: number of sub-agents that each starts after its first turn (not in vLLM)")
 	d.addTrace(fs)
 }
 
@@ -117,7 +136,9 @@ func (d *DatasetFlags) addTrace(fs *pflag.FlagSet) {
 	fs.IntVar(&d.TraceBlock, "timed-trace-chunk-hash-size", 0,
 		"timed_trace: tokens of a hashed block (default 16; trace: found from the lengths)")
 	fs.Float64Var(&d.TraceUnitS, "timed-trace-sec-multiplier", 0,
-		"timed_trace: seconds of a time stamp's unit (default 1; trace: found from the block)")
+		"timed_trace: unit of the time stamps in seconds (default 1; trace: found from the block)")
+	fs.DurationVar(&d.MaxWait, "session-max-wait", 0,
+		"sessions: longest wait between the requests of a session (default: as recorded; not in vLLM)")
 	k := &d.TraceKeys
 	fs.StringVar(&k.Timestamp, "timed-trace-label-timestamp", "timestamp", "timed_trace: `key` of the time stamp")
 	fs.StringVar(&k.InputLength, "timed-trace-label-input-length", "input_length",
@@ -127,6 +148,12 @@ func (d *DatasetFlags) addTrace(fs *pflag.FlagSet) {
 	fs.StringVar(&k.HashIDs, "timed-trace-label-hash-ids", "hash_ids", "timed_trace: `key` of the blocks' hashes")
 }
 
+// randomRerank is vLLM's name for queries with documents.
+const randomRerank = "random-rerank"
+
+// randomAudio is spelled as the others are.
+const randomAudio = "random-audio"
+
 // timedTrace is vLLM's name for traces with times.
 const timedTrace = "timed_trace"
 
@@ -135,17 +162,27 @@ func kindOf(name string) string {
 	switch name {
 	case "random-mm":
 		return "random_mm"
+	case randomRerank:
+		return "random_rerank"
+	case randomAudio:
+		return "random_audio"
 	case timedTrace:
 		return "trace"
 	}
 	return name
 }
 
-// DatasetNames are the names that --dataset-name takes, spelled as vLLM does.
-func DatasetNames() []string {
+// datasetNames are the names that --dataset-name takes, spelled as vLLM does.
+func datasetNames() []string {
 	names := dataset.Kinds()
 	if at := slices.Index(names, "random_mm"); at >= 0 {
 		names[at] = "random-mm"
+	}
+	if at := slices.Index(names, "random_rerank"); at >= 0 {
+		names[at] = randomRerank
+	}
+	if at := slices.Index(names, "random_audio"); at >= 0 {
+		names[at] = randomAudio
 	}
 	if at := slices.Index(names, "trace"); at >= 0 {
 		names = slices.Insert(names, at, timedTrace)
@@ -156,10 +193,10 @@ func DatasetNames() []string {
 // otherDatasets are names that vLLM's clients take and this one does not, each
 // with the reason.
 func otherDatasets() map[string]string {
-	const media = "files of images and audio are not read: random-mm makes images up"
+	const media = "files of images are not read: random-mm makes images up; WAV files are, with --dataset-name audio"
 	return map[string]string{
 		"spec_bench": noSpecBench, "speed_bench": noSpeedy, "speed-bench": noSpeedy,
-		"random-rerank": noPooling, "custom_image": media, "custom_audio": media, "custom_mm": media,
+		"custom_image": media, "custom_audio": media, "custom_mm": media,
 		"txt-slices": "see --dataset-name text, which cuts any text",
 	}
 }
@@ -169,22 +206,27 @@ func (d *DatasetFlags) Spec() (dataset.Spec, error) {
 	if why, known := otherDatasets()[d.Name]; known {
 		return dataset.Spec{}, fmt.Errorf("--dataset-name %s is not supported: %s", d.Name, why)
 	}
-	if !slices.Contains(DatasetNames(), d.Name) {
+	if !slices.Contains(datasetNames(), d.Name) {
 		return dataset.Spec{}, fmt.Errorf("--dataset-name %q: want one of %s", d.Name,
-			strings.Join(DatasetNames(), ", "))
+			strings.Join(datasetNames(), ", "))
 	}
+
 	s := dataset.Spec{
 		Kind: kindOf(d.Name), Path: d.Path, Seed: d.Seed, N: d.NumPrompts, Compat: d.Compat,
-		NoOversample: d.NoOversample, Shuffle: !d.NoShuffle, Turns: d.Turns,
+		NoOversample: d.NoOversample, Shuffle: !d.NoShuffle, Turns: d.Turns, SubAgents: d.SubAgents,
 	}
 	if err := d.fill(&s); err != nil {
 		return s, err
 	}
+
 	if d.InputLen > 0 {
 		s.InputLen = d.InputLen
 	}
 	if d.OutputLen > 0 {
 		s.OutputLen = d.OutputLen
+	}
+	if s.NoOutput = d.NoOutput; d.NoOutput {
+		s.OutputLen = 0
 	}
 	return s, nil
 }
@@ -202,16 +244,10 @@ func (d *DatasetFlags) MeanInputLen() *int {
 // fill sets what the dataset's own flags say.
 func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	switch d.Name {
-	case "random", "random-mm":
-		s.InputLen = d.RandomInputLen
-		s.OutputLen = d.RandomOutputLen
-		s.PrefixLen = d.RandomPrefixLen
-		s.TokenIDs = d.TokenIDs
-		if d.Name == "random-mm" {
-			if err := d.images(s); err != nil {
-				return err
-			}
-		}
+	case "random", "random-mm", randomRerank:
+		return d.fillRandom(s)
+	case randomAudio:
+		s.AudioS = d.AudioLenS
 		return d.rangeRatio(s)
 	case "sharegpt":
 		s.OutputLen = d.ShareGPTOutputLen
@@ -242,6 +278,8 @@ func (d *DatasetFlags) fill(s *dataset.Spec) error {
 		if d.Name == timedTrace { // vLLM's defaults
 			s.BlockLen, s.TimeUnitS = cmp.Or(d.TraceBlock, 16), cmp.Or(d.TraceUnitS, 1)
 		}
+	case "sessions":
+		s.TokenIDs, s.Shuffle, s.BlockLen, s.MaxWaitS = d.TokenIDs, false, d.TraceBlock, d.MaxWait.Seconds()
 	case "hf":
 		s.Subset, s.OutputLen, s.Field = d.HFSubset, d.HFOutputLen, d.Field
 	case "tok_inputs":
@@ -249,6 +287,23 @@ func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	}
 
 	return nil
+}
+
+// fillRandom sets what the flags of made-up prompts say.
+func (d *DatasetFlags) fillRandom(s *dataset.Spec) error {
+	s.N = (d.NumPrompts + d.BatchSize - 1) / d.BatchSize
+	if d.BatchSize > 1 {
+		s.BatchSize = d.BatchSize
+	}
+
+	s.InputLen, s.OutputLen, s.PrefixLen = d.RandomInputLen, d.RandomOutputLen, d.RandomPrefixLen
+	s.TokenIDs = d.TokenIDs
+	if d.Name == "random-mm" {
+		if err := d.images(s); err != nil {
+			return err
+		}
+	}
+	return d.rangeRatio(s)
 }
 
 // rangeRatio reads a number, or an object with one for prompts and answers.

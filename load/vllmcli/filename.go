@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/internal/pyjson"
 )
 
 // ResultPath is where the result goes, named as vLLM's client names it.
@@ -26,7 +26,7 @@ func (f *Flags) resultName(model string, now time.Time) string {
 	if f.Ramp != "" {
 		parts = append(parts, "ramp-up-"+f.Ramp, strconv.Itoa(f.RampStart)+"qps", strconv.Itoa(f.RampEnd)+"qps")
 	} else {
-		parts = append(parts, results.PythonFloat(f.RequestRate)+"qps")
+		parts = append(parts, pyjson.Float(f.RequestRate)+"qps")
 	}
 	if f.MaxConcurrency > 0 {
 		parts[len(parts)-1] += "-concurrency" + strconv.Itoa(f.MaxConcurrency)

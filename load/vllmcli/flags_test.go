@@ -53,7 +53,7 @@ const clientFlags = `
 --label l
 --logprobs 1
 --lora-assignment no round-robin
---lora-modules no a
+--lora-modules a
 --max-concurrency 3
 --max-model-len no 4096
 --metadata a=1
@@ -87,7 +87,7 @@ const clientFlags = `
 --prefix-repetition-prefix-len 4
 --prefix-repetition-suffix-len 5
 --presence-penalty 0.1
---probe-request-rate no 2
+--probe-request-rate 2
 --profile no
 --profile-batch-threshold no 3
 --profile-duration no 3
@@ -95,7 +95,7 @@ const clientFlags = `
 --ramp-up-end-rps 5 --ramp-up-strategy linear --ramp-up-start-rps 1
 --ramp-up-start-rps 1 --ramp-up-strategy linear --ramp-up-end-rps 5
 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5
---random-batch-size no 4
+--random-batch-size 4 --backend openai-embeddings
 --random-cache-hit-fraction no 0.5
 --random-cache-ratio no 0.5
 --random-input-len 5
@@ -204,7 +204,11 @@ func TestValuesOfTheClients(t *testing.T) {
 
 	for name := range strings.FieldsSeq(`sharegpt burstgpt sonnet random random-mm random-rerank hf custom custom_audio
 		custom_image custom_mm prefix_repetition spec_bench speed_bench txt-slices timed_trace`) {
-		_, err := mustParse(t, "--dataset-name "+name).Dataset.Spec()
+		backend := ""
+		if name == randomRerank {
+			backend = " --backend vllm-rerank"
+		}
+		_, err := mustParse(t, "--dataset-name "+name+backend).Dataset.Spec()
 		if err != nil && !strings.Contains(err.Error(), "is not supported: ") {
 			t.Errorf("--dataset-name %s: %v, want it taken, or refused with a reason", name, err)
 		}

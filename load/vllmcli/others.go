@@ -21,15 +21,15 @@ type other struct {
 
 // Reasons that several flags share.
 const (
-	noPooling   = "embeddings and rerankers are not measured"
-	noPictures  = "no pictures are drawn: the detailed result holds all times"
-	noSpecBench = "dataset spec_bench is not read: convert it for dataset custom"
-	noSpeedy    = "dataset speed_bench is not read: convert it for dataset custom"
-	noBlazedit  = "dataset blazedit is not read: convert it for dataset custom"
-	noAudio     = "audio is not sent"
-	noSteady    = "the figures are those of the whole pass, with a warning if they drift"
-	useSuite    = "one pass is measured: `bench sweep` and `bench run` measure several"
-	useTurns    = "several turns are sent with --dataset-name conversation or sharegpt and --turns"
+	noChatPooling = "images and messages are not embedded: texts are, with --backend openai-embeddings"
+	noPictures    = "no pictures are drawn: the detailed result holds all times"
+	noSpecBench   = "dataset spec_bench is not read: convert it for dataset custom"
+	noSpeedy      = "dataset speed_bench is not read: convert it for dataset custom"
+	noBlazedit    = "dataset blazedit is not read: convert it for dataset custom"
+	noASRLimits   = "all files of --dataset-name audio are sent"
+	noSteady      = "the figures are those of the whole pass, with a warning if they drift"
+	useSuite      = "one pass is measured: `bench sweep` and `bench run` measure several"
+	useTurns      = "several turns are sent with --dataset-name conversation or sharegpt and --turns"
 )
 
 // others lists the flags without effect here: those of vLLM's Python clients
@@ -49,14 +49,10 @@ func othersOfPython() []other {
 		{name: "config", value: true, why: "files of flags are not read: give the flags, or write a scenario"},
 		{name: "version", value: true, harmless: true, why: "it was a label of the result file: see --metadata"},
 		{name: "profile", why: "the server's profiler is not driven from here: start and stop it yourself"},
-		{name: "lora-modules", value: true, why: "requests name one model: run once for each adapter, with --model"},
-		{name: "lora-assignment", value: true, neutral: "random", why: "requests name one model"},
-		{name: "probe-request-rate", value: true, neutral: "0", why: "no probes run beside the load"},
+		{name: "lora-assignment", value: true, neutral: "random", why: "adapters are drawn by the seed"},
 		{name: "plot-timeline", why: noPictures},
 		{name: "plot-dataset-stats", why: "no pictures are drawn: see bench dataset show"},
 		{name: "timeline-itl-thresholds", value: true, neutral: "25,50", why: noPictures},
-		{name: "random-batch-size", value: true, neutral: "1", why: noPooling},
-		{name: "no-reranker", why: noPooling},
 		{name: "custom-ensure-client-side-data", why: "custom datasets with images or audio are not read"},
 		{name: "spec-bench-output-len", value: true, neutral: "256", why: noSpecBench},
 		{name: "spec-bench-category", value: true, why: noSpecBench},
@@ -66,8 +62,8 @@ func othersOfPython() []other {
 		{name: "blazedit-min-distance", value: true, neutral: "0", why: noBlazedit},
 		{name: "blazedit-max-distance", value: true, neutral: "1", why: noBlazedit},
 		{name: "bfcl-categories", value: true, why: "dataset BFCL is not read: convert it for dataset custom"},
-		{name: "asr-max-audio-len-sec", value: true, neutral: "inf", why: noAudio},
-		{name: "asr-min-audio-len-sec", value: true, neutral: "0", why: noAudio},
+		{name: "asr-max-audio-len-sec", value: true, neutral: "inf", why: noASRLimits},
+		{name: "asr-min-audio-len-sec", value: true, neutral: "0", why: noASRLimits},
 	}
 }
 

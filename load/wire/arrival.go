@@ -7,6 +7,22 @@ type Arrival struct {
 	NotBefore time.Duration // none of them arrived before that, on the clock of the pass
 	Exact     bool          // the stamp of the read is the kernel's, of its newest bytes; else the moment of the read
 	Known     bool          // false: nothing of this is known
+
+	// Left says that bytes which had come already were left in the socket. The kernel may have
+	// merged them with those of the read, which then have their stamp.
+	Left bool
+	Grew int // how many reads of the connection found that more had come since the read before
+}
+
+// waiting follows what waits in a socket, by what each read left there.
+type waiting struct{ left, grew int }
+
+// read notes a read of n bytes that left so many.
+func (w *waiting) read(n, left int) {
+	if left != w.left-n {
+		w.grew++
+	}
+	w.left = left
 }
 
 // Arrivals is a StampedReader that knows more of its latest read than the stamp.
@@ -61,7 +77,7 @@ func (c *socketConn) beginArrivals(at time.Time) {
 		c.loop.mu.Lock()
 		defer c.loop.mu.Unlock()
 	}
-	c.emptied, c.since, c.drained = at, at, true
+	c.emptied, c.since, c.drained, c.waiting, c.same = at, at, true, waiting{}, sameStamp{}
 	c.gap, c.due, c.lastAt, c.cuts = 0, at, 0, cuts{sizes: c.cuts.sizes[:0]}
 }
 
@@ -81,5 +97,8 @@ func (c *socketConn) Arrival() Arrival {
 	if c.loop == nil {
 		return Arrival{}
 	}
-	return Arrival{NotBefore: c.since.Sub(c.stamps.clock.Start), Exact: c.exact, Known: true}
+	return Arrival{
+		NotBefore: c.since.Sub(c.stamps.clock.Start), Exact: c.exact, Known: true,
+		Left: c.waiting.left > 0, Grew: c.waiting.grew,
+	}
 }

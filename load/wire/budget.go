@@ -14,8 +14,8 @@ var ErrOverBudget = errors.New("the answers in flight hold too much memory toget
 // nil Budget bounds nothing.
 type Budget struct{ left atomic.Int64 }
 
-// NewBudget is a budget of so many bytes.
-func NewBudget(bytes int64) *Budget {
+// newBudget is a budget of so many bytes.
+func newBudget(bytes int64) *Budget {
 	b := new(Budget)
 	b.left.Store(bytes)
 	return b
@@ -27,9 +27,9 @@ func DefaultBudget() *Budget {
 	const most, share = 2 << 30, 4
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
-		return NewBudget(most)
+		return newBudget(most)
 	}
-	return NewBudget(min(most, limit/share))
+	return newBudget(min(most, limit/share))
 }
 
 // Take takes bytes out of the budget; false, and nothing taken, if they are not

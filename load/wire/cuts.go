@@ -14,6 +14,7 @@ const lateUnknown = 2 * time.Millisecond
 // read of all would give all that of the last.
 type cuts struct {
 	sizes []int // bytes of each event that is still to be read
+	flood int   // bytes in which too many were found; 0: as many as can be cut, or fewer
 }
 
 // cutsMost is how many events are read one by one: a stream of which more wait is not
@@ -21,9 +22,13 @@ type cuts struct {
 const cutsMost = 32
 
 // late reports whether more than one event may wait in the socket of c: the time
-// at which the next was due has passed by half a gap.
+// at which the next was due has passed by half a gap. While a stream brings more than
+// can be cut, nothing is worth a look.
 func (c *socketConn) late(now time.Time) bool {
-	if c.gap > 0 {
+	switch {
+	case c.cuts.flood > 0:
+		return false
+	case c.gap > 0:
 		return now.After(c.due)
 	}
 	return now.Sub(c.since) > lateUnknown
@@ -45,25 +50,22 @@ func (c *socketConn) paced(at time.Duration) {
 // find sets the sizes by what waits in p; none where that is one event or less.
 func (k *cuts) find(p []byte) {
 	k.sizes = k.sizes[:0]
-	for rest := p; len(rest) > 0; {
-		n := eventEnd(rest)
+	whole := 0
+	for whole < len(p) {
+		n := eventEnd(p[whole:])
 		if n == 0 {
 			break
 		}
-		k.sizes = append(k.sizes, n)
-		rest = rest[n:]
-		if len(k.sizes) > cutsMost {
+		whole += n
+		if k.sizes = append(k.sizes, n); len(k.sizes) > cutsMost {
+			k.flood = whole
 			break
 		}
 	}
-	if len(k.sizes) < 2 || len(k.sizes) > cutsMost {
+
+	if len(k.sizes) < 2 || k.flood > 0 {
 		k.sizes = k.sizes[:0]
 		return
-	}
-
-	whole := 0
-	for _, n := range k.sizes {
-		whole += n
 	}
 	if whole < len(p) {
 		k.sizes = append(k.sizes, len(p)-whole)
@@ -89,6 +91,13 @@ func eventEnd(p []byte) int {
 		case bytes.HasPrefix(rest, []byte("\r\n")):
 			return from + 2
 		}
+	}
+}
+
+// uncut notes that a read of n bytes was not cut.
+func (k *cuts) uncut(n int) {
+	if n < k.flood {
+		k.flood = 0
 	}
 }
 

@@ -38,6 +38,71 @@ func TestCuts(t *testing.T) {
 	}
 }
 
+// TestMergedSegmentsHaveOneStamp: events of one segment that are read one by one have one time,
+// though each reading of the clocks finds another distance between them.
+func TestMergedSegmentsHaveOneStamp(t *testing.T) {
+	loadtest.OnSockets(t)
+	loadtest.WithStamps(t)
+	const events = 5
+	client, server := tcpPair(t)
+	l, err := newLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	c, stamps := &socketConn{}, newStamper(StartClock())
+	read, jitter := stamps.read, int64(0)
+	stamps.read = func() reading {
+		r := read()
+		jitter++
+		r.offset, r.wall = r.offset+jitter, r.wall+jitter
+		return r
+	}
+	var ok bool
+	if c.fd, ok = ownDescriptor(client); !ok {
+		t.Fatal("no descriptor")
+	}
+	c.stamps = stamps
+	if err := l.join(c); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+
+	c.beginArrivals(time.Now())
+	event := loadtest.Event(loadtest.Token)
+	if _, err := io.WriteString(server, strings.Repeat(event, events)); err != nil {
+		t.Fatal(err)
+	}
+	c.gap, c.due = time.Nanosecond, time.Unix(1, 0) // late: the events are read one by one
+	var times []time.Duration
+	for buf := make([]byte, 4096); len(times) < events; l.nowUses = 0 {
+		n, at, err := l.receive(c, buf)
+		if err != nil || n != len(event) {
+			t.Fatalf("read of %d bytes, %v; want an event", n, err)
+		}
+		times = append(times, at)
+	}
+	if len(slices.Compact(times)) != 1 {
+		t.Errorf("events of one segment at %v, want one time", times)
+	}
+}
+
+// TestFloodsAreNotLookedAt: while a stream brings more than is cut, it is read without a look
+// before each read.
+func TestFloodsAreNotLookedAt(t *testing.T) {
+	event := loadtest.Event(loadtest.Token)
+	c := &socketConn{gap: 1, due: time.Unix(1, 0)}
+	c.cuts.find([]byte(strings.Repeat(event, 2*cutsMost)))
+	for _, step := range []struct {
+		read int // events
+		late bool
+	}{{2 * cutsMost, false}, {cutsMost + 1, false}, {cutsMost, true}} {
+		if c.cuts.uncut(step.read * len(event)); c.late(time.Now()) != step.late {
+			t.Errorf("after a read of %d events: late %v, want %v", step.read, !step.late, step.late)
+		}
+	}
+}
+
 // TestLateReadsAreCut: of a stream that is read late, each event is a read of its own with
 // the stamp of its own segment; of one in time, a read takes what is there.
 func TestLateReadsAreCut(t *testing.T) {

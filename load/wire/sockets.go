@@ -26,7 +26,11 @@ const (
 	// connections are opened side by side: no server's backlog shall overflow.
 	preparing      = 2 * time.Second
 	preparingWidth = 32
-	firstHead      = 4 << 10 // bytes; room for the head of an answer
+	// The same with TLS: a thousand handshakes take most of a second of CPU time, which is not to fall
+	// into the burst. A connection that the server closes meanwhile is not used.
+	securePreparedLimit = 15 * time.Second
+	securePreparing     = 10 * time.Second
+	firstHead           = 4 << 10 // bytes; room for the head of an answer
 )
 
 // socketTransport carries requests over plain TCP or Unix sockets by HTTP/1.1
@@ -49,7 +53,8 @@ type socketTransport struct {
 // server is one server.
 type server struct {
 	network, address string
-	constant         []byte // head of every request, up to what changes
+	direct           *direct // nil: connections are opened by dial alone
+	constant         []byte  // head of every request, up to what changes
 }
 
 // requestBuffers serve one request until its answer's head is in.
@@ -69,7 +74,7 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
 	}
 
-	header, host, err := requestHeader(o.Headers)
+	header, host, err := requestHeader(o.ContentType, o.Headers)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +84,9 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 		s := server{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
 		if o.UnixSocket != "" {
 			s.network, s.address = "unix", o.UnixSocket
+		} else if o.Dial == nil {
+			s.direct = &direct{limit: o.ConnectTimeout}
+			s.direct.resolve(u.Hostname(), portOf(u))
 		}
 		if s.constant, err = requestHead(u.RequestURI(), hostOf(u, host), withUser(header, u), t.reuse); err != nil {
 			return nil, err
@@ -90,8 +98,11 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 }
 
 func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
+	switch port := u.Port(); {
+	case port != "":
 		return port
+	case u.Scheme == "https":
+		return "443"
 	}
 	return "80"
 }
@@ -129,33 +140,35 @@ func (t *socketTransport) Start(c Clock) {
 // Prepare opens n connections, spread over the servers as requests will be.
 // What does not succeed in time is left to the requests themselves.
 func (t *socketTransport) Prepare(ctx context.Context, n int) {
-	ctx, cancel := context.WithTimeout(ctx, preparing)
-	defer cancel()
-
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(n, preparingWidth) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				replica := i % len(t.servers)
-				conn, err := t.open(ctx, replica)
-				if err != nil {
-					return
-				}
-				t.put(replica, conn)
-			}
-		})
-	}
-
-	workers.Wait()
+	inAdvance(ctx, n, preparing, func(ctx context.Context, i int) error {
+		replica := i % len(t.servers)
+		conn, err := t.open(ctx, replica)
+		if err == nil {
+			t.put(replica, conn)
+		}
+		return err
+	})
 }
 
 func (t *socketTransport) open(ctx context.Context, replica int) (*socketConn, error) {
-	conn, err := t.dial(ctx, t.servers[replica].network, t.servers[replica].address)
+	s := t.servers[replica]
+	if s.direct != nil {
+		if addr := s.direct.address.Load(); addr != nil {
+			c, err := s.direct.open(ctx, *addr, &t.loops)
+			if err == nil {
+				t.opened.Add(1)
+			}
+			return c, err
+		}
+	}
+
+	conn, err := t.dial(ctx, s.network, s.address)
 	if err != nil {
 		return nil, err
 	}
-	t.opened.Add(1)
+	if t.opened.Add(1); s.direct != nil {
+		s.direct.learn(conn)
+	}
 	return newSocketConn(conn, &t.loops)
 }
 

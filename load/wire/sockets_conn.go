@@ -35,6 +35,7 @@ type socketConn struct {
 	spoiled  bool  // the connection cannot carry another request
 	empty    bool  // nothing to read until something happens
 	thorough bool  // a short read does not tell that nothing is left
+	roomTold bool  // the loop is told when there is room to write
 	failed   error // ends all reading
 	canceled atomic.Bool
 
@@ -43,6 +44,8 @@ type socketConn struct {
 	since   time.Time // nothing of the latest read arrived before
 	drained bool      // nothing came since emptied, as far as the loop was told
 	exact   bool      // the latest read has a stamp of the kernel
+	same    sameStamp
+	waiting waiting
 
 	lastAt time.Duration // of the latest arrival
 	gap    time.Duration // between arrivals, rather the short ones; 0: not known
@@ -52,14 +55,20 @@ type socketConn struct {
 
 // newSocketConn takes conn over.
 func newSocketConn(conn net.Conn, ls *loops) (*socketConn, error) {
-	c := &socketConn{made: time.Now(), done: make(chan struct{}, 1)}
 	fd, ok := ownDescriptor(conn)
 	if !ok {
-		c.conn = conn
-		return c, nil
+		return &socketConn{conn: conn, made: time.Now()}, nil
 	}
-	c.fd = fd
-	c.thorough = conn.LocalAddr().Network() != "tcp"
+	c, err := joined(fd, ls)
+	if err == nil && conn.LocalAddr().Network() != "tcp" {
+		c.thorough = true
+	}
+	return c, err
+}
+
+// joined gives the socket fd to one of the loops, or closes it.
+func joined(fd int, ls *loops) (*socketConn, error) {
+	c := &socketConn{fd: fd, made: time.Now(), done: make(chan struct{}, 1)}
 	if err := ls.join(c); err != nil {
 		_ = unix.Close(fd)
 		return nil, err
@@ -141,6 +150,9 @@ func (c *socketConn) write(parts *net.Buffers) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN):
+			if err := c.loop.tellRoom(c); err != nil {
+				return err
+			}
 			return ErrWouldBlock
 		case err != nil:
 			return os.NewSyscallError("writev", err)

@@ -22,9 +22,9 @@ const (
 	loopFresh   = 8  // reads that one reading of the clocks serves
 	// loopWait bounds a wait, so that a loop never holds its processor for good.
 	loopWait = 100 * time.Millisecond
-	// loopEvents are told once each time they occur (EPOLLET): room to write is
-	// told only after a write that found none.
-	loopEvents = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLPRI | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
+	// loopEvents are told once each time they occur (EPOLLET). Room to write is told only
+	// on connections that asked for it, or each would wake the loop once as it is opened.
+	loopEvents = unix.EPOLLIN | unix.EPOLLPRI | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
 )
 
 // worker does what can be done on a connection without waiting, and reports
@@ -179,7 +179,7 @@ func newLoop() (*loop, error) {
 	}
 
 	l := &loop{ep: ep, wakeup: wakeup}
-	if err := l.watch(wakeup); err != nil {
+	if err := l.control(unix.EPOLL_CTL_ADD, wakeup, loopEvents); err != nil {
 		_, _ = unix.Close(wakeup), unix.Close(ep)
 		return nil, err
 	}
@@ -187,9 +187,17 @@ func newLoop() (*loop, error) {
 	return l, nil
 }
 
-func (l *loop) watch(fd int) error {
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, fd,
-		&unix.EpollEvent{Events: loopEvents, Fd: int32(fd)}))
+func (l *loop) control(op, fd int, events uint32) error {
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}))
+}
+
+// tellRoom has the loop told, too, when there is room to write: at once if there is some now.
+func (l *loop) tellRoom(c *socketConn) error {
+	if c.roomTold {
+		return nil
+	}
+	c.roomTold = true
+	return l.control(unix.EPOLL_CTL_MOD, c.fd, loopEvents|unix.EPOLLOUT)
 }
 
 func (l *loop) join(c *socketConn) error {
@@ -200,7 +208,7 @@ func (l *loop) join(c *socketConn) error {
 	l.conns[c.fd], c.loop = c, l
 	l.mu.Unlock()
 
-	err := l.watch(c.fd)
+	err := l.control(unix.EPOLL_CTL_ADD, c.fd, loopEvents)
 	if err != nil {
 		l.leave(c)
 	}
@@ -378,11 +386,15 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 	if err != nil {
 		return 0, 0, err
 	}
+	c.waiting.read(n, l.recv.left)
 	if len(c.cuts.sizes) > 0 {
 		c.cuts.next(n)
 		c.empty = false // more may have come, and been announced, since these were looked at
+	} else {
+		c.cuts.uncut(n)
 	}
 	at, c.exact = l.stamp(c.stamps, wall)
+	at = c.same.unify(at, wall, c.exact)
 	c.paced(at)
 	if c.empty {
 		c.emptied, c.drained = c.stamps.clock.Start.Add(l.now.at), true

@@ -107,7 +107,7 @@ func tcpPair(t testing.TB) (client, server net.Conn) {
 }
 
 // TestKicksAreHarmless: however often a stream is looked at without an event,
-// it goes on, and nothing of it is lost or read twice.
+// it continues, and nothing of it is lost or read twice.
 func TestKicksAreHarmless(t *testing.T) {
 	loadtest.OnSockets(t)
 	c, server := loopedConn(t)

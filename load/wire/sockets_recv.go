@@ -17,11 +17,12 @@ import (
 var ErrWouldBlock = errors.New("nothing to read yet")
 
 // receiver reads sockets by recvmsg, which tells with the bytes when the
-// newest of them arrived.
+// newest of them arrived, and how many it left.
 type receiver struct {
 	msg     unix.Msghdr
 	iov     unix.Iovec
 	control [64]byte
+	left    int // bytes, by the latest read; 1 where the kernel does not tell and some may be
 }
 
 // receive reads once without waiting. wall is the arrival of the newest bytes,
@@ -58,7 +59,12 @@ func (r *receiver) receiveBy(fd int, p []byte, flags uintptr) (n int, wall int64
 		if got == 0 && len(p) > 0 {
 			return 0, 0, io.EOF
 		}
-		return int(got), r.arrival(), nil
+		r.left = 1
+		wall = r.arrival()
+		if int(got) < len(p) {
+			r.left = 0
+		}
+		return int(got), wall, nil
 	}
 }
 
@@ -73,13 +79,23 @@ func (r *receiver) arrival() (wall int64) {
 		}
 		data := b[unix.CmsgLen(0):size]
 		if h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS_NEW && len(data) >= 16 {
-			return int64(binary.NativeEndian.Uint64(data))*int64(time.Second) +
+			wall = int64(binary.NativeEndian.Uint64(data))*int64(time.Second) +
 				int64(binary.NativeEndian.Uint64(data[8:]))
+		}
+		if h.Level == unix.SOL_TCP && h.Type == unix.TCP_CM_INQ && len(data) >= 4 {
+			r.left = int(binary.NativeEndian.Uint32(data))
 		}
 		b = b[min(unix.CmsgSpace(len(data)), len(b)):]
 	}
 
-	return 0
+	return wall
+}
+
+// askForArrivals has the kernel tell with each read of a socket when its bytes arrived, and how
+// many are left, as far as it can.
+func askForArrivals(fd int) {
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_INQ, 1)
 }
 
 // ownDescriptor takes the socket out of conn, and with it out of the runtime's
@@ -103,6 +119,6 @@ func ownDescriptor(conn net.Conn) (fd int, ok bool) {
 	}
 
 	_ = conn.Close()
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
+	askForArrivals(fd)
 	return fd, true
 }

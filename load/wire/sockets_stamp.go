@@ -92,6 +92,27 @@ func (s *stamper) steady() (r reading, ok bool) {
 	return r, false
 }
 
+// sameStamp gives reads of one connection that have one stamp of the kernel one time of the pass:
+// each reading of the clocks finds another distance between them, by nanoseconds, and stamps that
+// differ would be taken for those of segments that the kernel did not merge.
+type sameStamp struct {
+	wall int64         // of the latest read with a stamp of the kernel; 0: none
+	at   time.Duration // the same, of the pass
+}
+
+// unify is the time of a read that the kernel stamped with wall, which was found to be at; exact
+// says that at is that stamp's.
+func (s *sameStamp) unify(at time.Duration, wall int64, exact bool) time.Duration {
+	switch {
+	case !exact:
+	case wall == s.wall:
+		return s.at
+	default:
+		s.wall, s.at = wall, at
+	}
+	return at
+}
+
 func abs(n int64) int64 { return max(n, -n) }
 
 // describe reports on the stamps. Without a single one of the kernel the times

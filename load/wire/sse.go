@@ -273,17 +273,10 @@ func (e *EventReader) useScratch() {
 }
 
 func (e *EventReader) makeRoom() error {
-	if e.r == e.w {
-		e.r, e.w = 0, 0
+	if e.useScratch(); e.r > 0 { // what is left is the start of a line, and short in most cases
+		e.r, e.w = 0, copy(e.buf, e.buf[e.r:e.w])
 	}
-
-	e.useScratch()
 	if e.w < len(e.buf) {
-		return nil
-	}
-	if e.r > 0 {
-		e.w = copy(e.buf, e.buf[e.r:e.w])
-		e.r = 0
 		return nil
 	}
 

@@ -49,6 +49,39 @@ func readEvents(e *EventReader, pieces [][]byte) (events []string, err error) {
 	}
 }
 
+// endlessEvents repeats an event for ever and notes the smallest room that it was given.
+type endlessEvents struct {
+	event string
+	at    int
+	least int
+}
+
+func (s *endlessEvents) ReadStamped(b []byte) (int, time.Duration, error) {
+	s.least = min(s.least, len(b))
+	for i := range b {
+		b[i] = s.event[s.at]
+		s.at = (s.at + 1) % len(s.event)
+	}
+	return len(b), 0, nil
+}
+
+// A read that fills the buffer is not followed by one of the few bytes that the start of an
+// event left in it.
+func TestReadsAreLarge(t *testing.T) {
+	src := &endlessEvents{event: "data: " + loadtest.Token + "\n\n", least: 1 << 30}
+	e := &EventReader{}
+	e.Reset(src)
+	e.Scratch = new(Scratch)
+	for range 10_000 {
+		if data, _, err := e.Next(); err != nil || string(data) != loadtest.Token {
+			t.Fatalf("event %q, %v", data, err)
+		}
+	}
+	if want := largestRead - len(src.event); src.least < want {
+		t.Errorf("a read of %d bytes, want %d at least", src.least, want)
+	}
+}
+
 // waits is a body with nothing to read after each piece.
 type waits struct {
 	parts

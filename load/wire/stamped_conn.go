@@ -27,7 +27,9 @@ type stampedConn struct {
 	plain   bool             // no TLS
 	at      time.Duration    // of the latest read
 	arrival Arrival          // of the same
-	emptied time.Duration    // when nothing was left to read
+	waiting waiting
+	same    sameStamp
+	emptied time.Duration // when nothing was left to read
 }
 
 // recordHead is the length of what precedes each TLS record, and of "HTTP/".
@@ -44,7 +46,7 @@ func (t *httpTransport) stampConn(conn net.Conn) net.Conn {
 	if err != nil {
 		return conn
 	}
-	_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1) })
+	_ = raw.Control(func(fd uintptr) { askForArrivals(int(fd)) })
 	return &stampedConn{Conn: conn, raw: raw, stamps: t.stamps}
 }
 
@@ -85,9 +87,13 @@ func (c *stampedConn) unread() int {
 
 // note stamps what was read and follows where the record ends.
 func (c *stampedConn) note(b []byte, wall int64) {
+	c.waiting.read(len(b), c.recv.left)
 	if c.stamps != nil {
 		at, exact := c.stamps.stamp(wall)
-		c.at, c.arrival = at, Arrival{NotBefore: min(c.emptied, at), Exact: exact, Known: true}
+		at = c.same.unify(at, wall, exact)
+		c.at, c.arrival = at, Arrival{
+			NotBefore: min(c.emptied, at), Exact: exact, Known: true, Left: c.waiting.left > 0, Grew: c.waiting.grew,
+		}
 	}
 
 	switch {
@@ -102,6 +108,21 @@ func (c *stampedConn) note(b []byte, wall int64) {
 	if !c.plain && c.got == recordHead && c.left == 0 {
 		c.got = 0
 	}
+}
+
+// ended reports whether the other side has closed the connection, even if bytes of it
+// are still to be read; false: as far as is known.
+func (c *stampedConn) ended() bool {
+	const established = 1 // TCP_ESTABLISHED
+	if c == nil {
+		return false
+	}
+	ended := false
+	_ = c.raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		ended = err == nil && info.State != established
+	})
+	return ended
 }
 
 func (c *stampedConn) now() time.Duration {

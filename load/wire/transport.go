@@ -9,8 +9,10 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -108,11 +110,18 @@ type httpTransport struct {
 	stamps *stamper // nil until Start
 	opened atomic.Int64
 	place  Place
+
+	dial       DialFunc
+	unixSocket string        // "": TCP
+	tls        *tls.Config   // nil: the system's roots
+	handshake  time.Duration // limit of one; 0: none
+	ready      prepared
 }
 
 // Options say how to reach the servers.
 type Options struct {
 	URLs             []*url.URL        // one a replica
+	ContentType      string            // of request bodies; "": JSON
 	Headers          map[string]string // of every request
 	UnixSocket       string            // "": TCP
 	TLS              *tls.Config       // nil: the system's roots
@@ -159,9 +168,12 @@ func New(o Options) (Transport, error) {
 }
 
 func newHTTPTransport(o Options) (*httpTransport, error) {
-	t := &httpTransport{urls: o.URLs, place: o.Place}
+	t := &httpTransport{
+		urls: o.URLs, place: o.Place, dial: o.dialer(), unixSocket: o.UnixSocket, tls: o.TLS,
+		handshake: o.ConnectTimeout,
+	}
 	var err error
-	if t.header, t.host, err = requestHeader(o.Headers); err != nil {
+	if t.header, t.host, err = requestHeader(o.ContentType, o.Headers); err != nil {
 		return nil, err
 	}
 
@@ -169,19 +181,12 @@ func newHTTPTransport(o Options) (*httpTransport, error) {
 	protocols.SetHTTP1(true)
 	t.rt = &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if o.UnixSocket != "" {
-				network, addr = "unix", o.UnixSocket
-			}
-			conn, err := o.dialer()(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			t.opened.Add(1)
-			return t.stampConn(conn), nil
+			return t.connect(ctx, network, addr, t.open)
 		},
-		TLSClientConfig:     tlsConfig(o.TLS),
-		TLSHandshakeTimeout: o.ConnectTimeout,
-		DisableCompression:  true,
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return t.connect(ctx, network, addr, t.openSecure)
+		},
+		DisableCompression: true,
 
 		MaxResponseHeaderBytes: maxHead,
 
@@ -194,22 +199,75 @@ func newHTTPTransport(o Options) (*httpTransport, error) {
 	return t, nil
 }
 
-func tlsConfig(c *tls.Config) *tls.Config {
-	if c == nil {
-		return nil
+// connect takes a connection that was prepared, or opens one.
+func (t *httpTransport) connect(ctx context.Context, network, addr string, open DialFunc) (net.Conn, error) {
+	if conn := t.ready.take(addr); conn != nil {
+		if c := underneath(conn); c != nil {
+			c.stamps = t.stamps
+		}
+		return conn, nil
 	}
-	return c.Clone()
+	return open(ctx, network, addr)
+}
+
+// open opens a connection whose reads are stamped.
+func (t *httpTransport) open(ctx context.Context, network, addr string) (net.Conn, error) {
+	if t.unixSocket != "" {
+		network, addr = "unix", t.unixSocket
+	}
+	conn, err := t.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	t.opened.Add(1)
+	return t.stampConn(conn), nil
+}
+
+// openSecure opens a connection and encrypts it.
+func (t *httpTransport) openSecure(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := t.open(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	if t.handshake > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, t.handshake, errHandshake)
+		defer cancel()
+	}
+
+	secure := tls.Client(conn, tlsConfig(t.tls, addr))
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		if errors.Is(context.Cause(ctx), errHandshake) {
+			err = errHandshake
+		}
+		return nil, err
+	}
+	return secure, nil
+}
+
+var errHandshake = errors.New("TLS handshake timeout")
+
+// tlsConfig is that of a connection to addr.
+func tlsConfig(c *tls.Config, addr string) *tls.Config {
+	if c = c.Clone(); c == nil {
+		c = new(tls.Config)
+	}
+	if c.ServerName == "" {
+		c.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	return c
 }
 
 // requestHeader is the header of every request: ours, and extra in its place.
-func requestHeader(extra map[string]string) (h http.Header, host string, err error) {
+func requestHeader(contentType string, extra map[string]string) (h http.Header, host string, err error) {
 	extra, err = spec.CanonicalHeaders(extra)
 	if err != nil {
 		return nil, "", err
 	}
 
 	h = http.Header{
-		"Content-Type": {"application/json"},
+		"Content-Type": {cmp.Or(contentType, "application/json")},
 		"Accept":       {"*/*"},
 		"User-Agent":   {"bench"},
 	}
@@ -291,13 +349,33 @@ func (o *httpOutgoing) Wait() error {
 	return nil
 }
 
-// Prepare does nothing: net/http opens connections as requests come.
-func (t *httpTransport) Prepare(context.Context, int) {}
+// Prepare opens connections as requests will ask for them. What does not succeed in
+// time is left to the requests themselves.
+func (t *httpTransport) Prepare(ctx context.Context, n int) {
+	secure := slices.ContainsFunc(t.urls, func(u *url.URL) bool { return u.Scheme == "https" })
+	limit := preparing
+	if secure {
+		limit = securePreparing
+	}
+	inAdvance(ctx, n, limit, func(ctx context.Context, i int) error {
+		u, open, kept := t.urls[i%len(t.urls)], t.open, preparedLimit
+		if u.Scheme == "https" {
+			open, kept = t.openSecure, securePreparedLimit
+		}
+		addr := net.JoinHostPort(u.Hostname(), portOf(u))
+		conn, err := open(ctx, "tcp", addr)
+		if err == nil {
+			t.ready.put(addr, conn, kept)
+		}
+		return err
+	})
+}
 
 func (t *httpTransport) Start(c Clock) { t.clock, t.stamps = c, newStamper(c) }
 
 func (t *httpTransport) Close(r *results.ClientReport) {
 	t.rt.CloseIdleConnections()
+	t.ready.close()
 	r.Transport, r.ConnectionsNo = spec.TransportHTTP, int(t.opened.Load())
 	t.stamps.describe(r)
 	if len(t.place.CPUs) > 0 || t.place.Nice != 0 {

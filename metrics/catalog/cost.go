@@ -123,11 +123,14 @@ func costPer(total, amount *float64, unit float64) *float64 {
 // paidGPUs is how many GPUs the servers of a step took, and how that is known;
 // null where nothing tells. What other machines have, the price must say.
 func paidGPUs(r *results.Result, price results.Price) (n *int, from string) {
-	var replicas, placed []int
+	var replicas []int
+	placed := map[gpuOfNode]bool{}
 	elsewhere := false
 	for _, s := range r.Servers {
 		replicas = append(replicas, s.Replica)
-		placed = append(placed, s.GPUs...)
+		for _, index := range s.GPUs {
+			placed[gpuOfNode{s.Node, index}] = true
+		}
 		elsewhere = elsewhere || s.AlreadyRunning()
 	}
 
@@ -135,12 +138,18 @@ func paidGPUs(r *results.Result, price results.Price) (n *int, from string) {
 	case price.GPUs != nil:
 		return new(*price.GPUs * max(1, distinct(replicas))), results.GPUsOfPrice
 	case len(placed) > 0:
-		return new(distinct(placed)), results.GPUsOfPlacement
+		return new(len(placed)), results.GPUsOfPlacement
 	case r.Telemetry != nil && len(r.Telemetry.GPUs) > 0 && !elsewhere:
 		return new(len(r.Telemetry.GPUs)), results.GPUsOfTelemetry
 	}
 
 	return nil, ""
+}
+
+// gpuOfNode is a GPU by its node, "" for that of bench, and its index there.
+type gpuOfNode struct {
+	node  string
+	index int
 }
 
 func distinct(numbers []int) int {

@@ -74,6 +74,16 @@ func passFigures() []Figure { //nolint:funlen // a table
 			},
 		},
 		{
+			Name: "image_throughput", File: "image_throughput_per_s", Title: "images/s", Higher: true,
+			At:       func(f *results.Figures) **float64 { return &f.ImageThroughput },
+			Compared: true, Extra: true, Condition: true,
+		},
+		{
+			Name: "rtfx", File: "rtfx", Title: "RTFx", Higher: true,
+			At:       func(f *results.Figures) **float64 { return &f.RTFx },
+			Compared: true, Extra: true, Condition: true,
+		},
+		{
 			Name: "max_output_tokens_per_s", Unit: "tok/s", Higher: true,
 			At:      func(f *results.Figures) **float64 { return &f.MaxOutputTokensPerS },
 			Aliases: []string{"peak output token throughput", "max output tokens per s"},
@@ -83,13 +93,59 @@ func passFigures() []Figure { //nolint:funlen // a table
 			known:   func(k results.KnownCounts) *float64 { return float(k.PeakConcurrent) },
 			Aliases: []string{"peak concurrent requests", "max concurrent requests"},
 		},
+		{
+			Name: "exact_score", Title: "right answers", Higher: true, Share: true, Compared: true, Extra: true,
+			Condition: true,
+			Of: func(r *results.Result) *float64 {
+				if r.Evaluation == nil {
+					return nil
+				}
+				return &r.Evaluation.Score
+			},
+		},
+		{
+			Name: "command_score", Title: "evaluation score", Higher: true, Compared: true, Extra: true,
+			Condition: true,
+			Of: func(r *results.Result) *float64 {
+				if r.CommandScore == nil {
+					return nil
+				}
+				return r.CommandScore.Score
+			},
+		},
+		{
+			Name: "tool_call_share", Title: "answers with tool calls", Share: true, Neutral: true,
+			Compared: true, Extra: true, Condition: true,
+			pass: ofTools(func(t *results.ToolFigures) *float64 { return t.CallShare }),
+		},
+		{
+			Name: "tool_valid_share", Title: "valid tool calls", Share: true, Higher: true,
+			Compared: true, Extra: true, Condition: true,
+			pass: ofTools(func(t *results.ToolFigures) *float64 { return t.ValidShare }),
+		},
+		{
+			Name: "median_first_tool_call_s", Title: "median first tool call ms", Unit: "ms", Scale: 1000,
+			Compared: true, Extra: true, Condition: true,
+			pass: ofTools(func(t *results.ToolFigures) *float64 { return t.FirstCall.Median }),
+		},
 		{Name: "tokens_per_chunk", pass: func(f *results.Figures) *float64 { return f.TokensPerChunk }},
+	}
+}
+
+// ofTools reads a figure of requests that offered tools; nil where none did.
+func ofTools(of func(*results.ToolFigures) *float64) func(*results.Figures) *float64 {
+	return func(f *results.Figures) *float64 {
+		if f.Tools == nil {
+			return nil
+		}
+		return of(f.Tools)
 	}
 }
 
 // hardwareFigures are those of all GPUs of a step together.
 func hardwareFigures() []Figure {
 	const gib = 1.0 / (1 << 30)
+
 	return []Figure{
 		{
 			Name: "vram_baseline_bytes", Unit: "GiB", Scale: gib, Whole: true, Detail: Heading{"VRAM GiB", "before"},
@@ -111,6 +167,7 @@ func hardwareFigures() []Figure {
 			Name: "memory_peak_bytes", Unit: "GiB", Scale: gib, Whole: true,
 			gpus: func(g *results.GPUFigures) *float64 { return float(g.MemoryPeak) },
 		},
+
 		{
 			Name: "power_idle_w", Unit: "W", Detail: Heading{"power W", "idle"},
 			gpus: func(g *results.GPUFigures) *float64 { return g.IdleW },
@@ -129,6 +186,7 @@ func hardwareFigures() []Figure {
 			Name: "power_limit_w", Unit: "W", Detail: Heading{"power W", "limit"},
 			gpus: func(g *results.GPUFigures) *float64 { return g.PowerLimitW },
 		},
+
 		{
 			Name: "energy_j", Unit: "J", Detail: Heading{"energy", "J"},
 			gpus: func(g *results.GPUFigures) *float64 { return g.Pass.EnergyJ },
@@ -138,6 +196,7 @@ func hardwareFigures() []Figure {
 			gpus: func(g *results.GPUFigures) *float64 { return g.Pass.AboveIdleJ },
 		},
 		{Name: "energy_counter_j", Unit: "J", gpus: func(g *results.GPUFigures) *float64 { return g.Pass.CounterJ }},
+
 		{
 			Name: "gpu_busy_mean", File: "gpu_busy_mean_share",
 			gpus: func(g *results.GPUFigures) *float64 { return g.Pass.BusyMean },

@@ -143,14 +143,17 @@ func Headline() []Figure {
 }
 
 // FiguresOf are the figures by which steps can be compared: those of
-// Headline, or where they are of llama.cpp's own benchmark, its tests.
+// Headline, or where no requests were sent, those that the method gives.
 func FiguresOf(steps []*results.Result) []Figure {
 	runs := testRuns(steps)
-	if runs == nil {
+	own := MeasureFigures(steps)
+	if runs == nil && own == nil {
 		return inCurrency(append(sqzbFigures(steps), Headline()...), steps)
 	}
-	return append(testFigures(runs),
-		slices.DeleteFunc(Headline(), func(f Figure) bool { return f.Group != Hardware })...)
+	if runs != nil {
+		own = append(testFigures(runs), own...)
+	}
+	return append(own, slices.DeleteFunc(Headline(), func(f Figure) bool { return f.Group != Hardware })...)
 }
 
 // Drawn are the figures of the charts over the load that a step has.
@@ -161,7 +164,7 @@ func Drawn(steps []*results.Result) []Figure {
 	})
 }
 
-// Must is the figure of a name that stands in the program's own text.
+// Must is the figure of a name that is in the program's own text.
 func Must(name string) Figure {
 	f, err := Find(name)
 	if err != nil {

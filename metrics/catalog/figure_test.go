@@ -69,6 +69,48 @@ func TestConditionNames(t *testing.T) {
 	}
 }
 
+// A figure of a part is that of the part's requests; only what follows from requests
+// is known of one.
+func TestPartFigures(t *testing.T) {
+	figures := func(median float64, asked, completed int) results.Figures {
+		return results.Figures{
+			Asked: asked, Completed: completed, Failed: asked - completed, DurationS: 1,
+			RequestThroughput: new(float64(completed)),
+			TTFT:              results.Dist{N: completed, Median: &median},
+		}
+	}
+	whole := figures(0.5, 20, 20)
+	r := &results.Result{Figures: &whole, Parts: []results.PartFigures{
+		{By: results.ByClass, Name: "chat", Figures: figures(0.25, 8, 6)},
+		{By: results.ByStage, Name: "peak", Figures: figures(2, 4, 4)},
+	}}
+
+	for name, want := range map[string]float64{
+		"median_ttft_s": 0.5, "median_ttft_s@chat": 0.25, "median_ttft_ms@chat": 250, "median_ttft_s@peak": 2,
+		"request_throughput@chat": 6, "success_share@chat": 0.75, "success_share": 1,
+	} {
+		f, err := Named(name)
+		if err != nil {
+			t.Errorf("Named(%q): %v", name, err)
+			continue
+		}
+		if v := f.Of(r); v == nil || *v != want || f.Name != name {
+			t.Errorf("%s is %s, %v, want %g", name, f.Name, v, want)
+		}
+	}
+	if f, err := Named("median_ttft_s@other"); err != nil || f.Of(r) != nil {
+		t.Errorf("a part that is not there: %v, %v", f.Of(r), err)
+	}
+	for _, name := range []string{"j_per_output_token@chat", "median_ttft_s@", "speed@chat", "n_ttft_s@chat"} {
+		if _, err := Named(name); err == nil {
+			t.Errorf("Named(%q): no error", name)
+		}
+	}
+	if p, ok := PercentileOf("p99_ttft_s@chat"); !ok || p != 99 {
+		t.Errorf("percentile of p99_ttft_s@chat: %g, %t", p, ok)
+	}
+}
+
 // What importers call a figure sets the figure of that name.
 func TestImported(t *testing.T) {
 	for alias, want := range map[string]string{

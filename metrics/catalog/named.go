@@ -89,8 +89,44 @@ func latencyFigures() []Figure {
 	return all
 }
 
-// Find is a figure by its name, or by that in summary.csv.
-func Find(name string) (Figure, error) {
+// ofPart is the figure of a class, adapter or stage of a load, or of its probes. Only
+// what follows from the requests is known of a part.
+func (f Figure) ofPart(part string) (Figure, error) {
+	if f.Group != Pass && f.Group != Latency && f.Group != Shares || part == "" {
+		return Figure{}, fmt.Errorf("figure %q: not known of a part of a load", f.Name+"@"+part)
+	}
+
+	of := f.Of
+	f.Of = func(r *results.Result) *float64 {
+		figures := r.Part(part)
+		if figures == nil {
+			return nil
+		}
+		alone := *r
+		alone.Figures, alone.Extrapolated = figures, nil
+		return of(&alone)
+	}
+	f.Name, f.Title = f.Name+"@"+part, f.Title+" of "+part
+	f.pass, f.Sample, f.Shown, f.At, f.file = nil, nil, nil, nil, nil
+	f.Column, f.Detail, f.Drawn = Heading{}, Heading{}, false
+	return f, nil
+}
+
+// Find is a figure by its name, or by that in summary.csv. That of a class, adapter
+// or stage of a load has its name behind an @: "p99_ttft_s@chat".
+func Find(name string) (Figure, error) { return withPart(name, find) }
+
+// withPart finds the figure of a name, or that of the part behind an @.
+func withPart(name string, find func(string) (Figure, error)) (Figure, error) {
+	name, part, of := strings.Cut(name, "@")
+	f, err := find(name)
+	if err != nil || !of {
+		return f, err
+	}
+	return f.ofPart(part)
+}
+
+func find(name string) (Figure, error) {
 	if parts := timeName().FindStringSubmatch(name); parts != nil {
 		p := 0.0
 		if parts[2] != "" {
@@ -115,8 +151,10 @@ func Find(name string) (Figure, error) {
 // asked for in ms too, and there are two shares: of requests that succeeded, and
 // of those that met every goal of goodput, both of all requests that were sent or
 // meant to be. Where one replica stands for several, it is that of the one.
-func Named(name string) (Figure, error) {
-	f, err := Find(name)
+func Named(name string) (Figure, error) { return withPart(name, named) }
+
+func named(name string) (Figure, error) {
+	f, err := find(name)
 	if err != nil {
 		return f, err
 	}
@@ -165,6 +203,7 @@ func ConditionNames() []string {
 
 // PercentileOf is the percentile that a figure is; ok is false if it is not one.
 func PercentileOf(name string) (p float64, ok bool) {
+	name, _, _ = strings.Cut(name, "@")
 	parts := timeName().FindStringSubmatch(name)
 	if parts == nil || parts[2] == "" {
 		return 0, false

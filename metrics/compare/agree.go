@@ -28,7 +28,7 @@ type Basis string
 
 // The bases, the best first.
 const (
-	OnLives   Basis = "lives"      // of both sides, each its own
+	onLives   Basis = "lives"      // of both sides, each its own
 	OnPooled  Basis = "pooled"     // of both sides together, where one has only two lives; they are taken to be alike
 	OnOneSide Basis = "one side"   // of the side with several lives; the other is taken to be alike
 	OnStated  Basis = "stated"     // as the user says
@@ -135,7 +135,7 @@ func (a *Agreement) spread(bound float64, rule AgreeRule) {
 		ro = math.Sqrt(((no-1)*ro*ro + (nh-1)*rh*rh) / a.df)
 		rh = ro
 	case a.Origin.N > enoughForPool && a.Here.N > enoughForPool:
-		a.Basis = OnLives
+		a.Basis = onLives
 		vo, vh := ro*ro/no, rh*rh/nh
 		if vo+vh > 0 {
 			a.df = (vo + vh) * (vo + vh) / (vo*vo/(no-1) + vh*vh/(nh-1))
@@ -157,7 +157,7 @@ func quantile(confidence, df float64) float64 {
 	if math.IsInf(df, 1) {
 		return stats.InvCDF(stats.StdNormal)(1 - (1-confidence)/2)
 	}
-	return tQuantile(confidence, df)
+	return TQuantile(confidence, df)
 }
 
 // beyond is the chance of a change as far beyond the margin as the one seen,
@@ -190,8 +190,10 @@ func JudgeAgreements(all []*Agreement, rule AgreeRule) {
 		if a.Low == nil || a.Verdict == NotComparable {
 			continue
 		}
+
 		outside := *a.Low > rule.Margin || *a.High < -rule.Margin
 		inside := *a.Low > -rule.Margin && *a.High < rule.Margin
+
 		switch {
 		case a.Basis == OnBound: // as in reports: one start against another decides nothing
 			a.Verdict = Undecided

@@ -30,17 +30,17 @@ func TestAgree(t *testing.T) {
 			[]float64{100, 100.2, 99.9, 100.1},
 			[]float64{100.3, 100.1, 99.8, 100},
 			agreeRule(),
-			Agrees, OnLives,
+			Agrees, onLives,
 		},
-		{"half as fast", []float64{100, 101, 99}, []float64{50, 50.5, 49.5}, agreeRule(), Differs, OnLives},
-		{"twice as slow", []float64{100, 101, 99}, []float64{200, 202, 198}, agreeRule(), Differs, OnLives},
-		{"wide", []float64{100, 120, 80}, []float64{100, 119, 82}, agreeRule(), Undecided, OnLives},
+		{"half as fast", []float64{100, 101, 99}, []float64{50, 50.5, 49.5}, agreeRule(), Differs, onLives},
+		{"twice as slow", []float64{100, 101, 99}, []float64{200, 202, 198}, agreeRule(), Differs, onLives},
+		{"wide", []float64{100, 120, 80}, []float64{100, 119, 82}, agreeRule(), Undecided, onLives},
 		{
 			"beyond the margin, but not surely",
 			[]float64{100, 101, 99},
 			[]float64{104, 105, 103},
 			agreeRule(),
-			Undecided, OnLives,
+			Undecided, onLives,
 		},
 		{"the very same, no spread", []float64{7, 7}, []float64{7, 7}, agreeRule(), Agrees, OnPooled},
 		{"no spread, another value", []float64{7, 7}, []float64{8, 8}, agreeRule(), Differs, OnPooled},
@@ -80,7 +80,7 @@ func TestAgreeInterval(t *testing.T) {
 	if math.Abs(a.se-se) > 1e-12 || math.Abs(a.df-df) > 1e-9 || math.Abs(*a.Delta-delta) > 1e-12 {
 		t.Errorf("se, df, delta = %v, %v, %v, want %v, %v, %v", a.se, a.df, *a.Delta, se, df, delta)
 	}
-	if got, want := *a.High-*a.Delta, tQuantile(0.95, df)*se; math.Abs(got-want) > 1e-9 {
+	if got, want := *a.High-*a.Delta, TQuantile(0.95, df)*se; math.Abs(got-want) > 1e-9 {
 		t.Errorf("half-width = %v, want %v", got, want)
 	}
 }

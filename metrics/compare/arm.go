@@ -38,14 +38,27 @@ func (a Sample) Summarize(confidence float64) Summary {
 		return s
 	}
 	sd := stats.StdDev(a.Values)
-	half := tQuantile(confidence, float64(s.N-1)) * sd / math.Sqrt(float64(s.N))
+	half := TQuantile(confidence, float64(s.N-1)) * sd / math.Sqrt(float64(s.N))
 	s.SD, s.Low, s.High = &sd, new(*s.Mean-half), new(*s.Mean+half)
 	return s
 }
 
-// tQuantile is the t above which (1-confidence)/2 of the distribution lies.
-func tQuantile(confidence, df float64) float64 {
-	return stats.InvCDF(stats.TDist{V: df})(1 - (1-confidence)/2)
+// TQuantile is the t above which (1-confidence)/2 of the distribution lies.
+func TQuantile(confidence, df float64) float64 {
+	const most, near = 100, 1e-9 // steps; of t: the error left is about its square
+	dist, below := stats.TDist{V: df}, 1-(1-confidence)/2
+
+	// Newton's steps from the normal quantile, which is smaller, never overshoot:
+	// to the right of 0 the distribution function is concave.
+	t := stats.StdNormal.InvCDF(below)
+	for range most {
+		step := (below - dist.CDF(t)) / dist.PDF(t)
+		t += step
+		if math.Abs(step) <= near*t {
+			break
+		}
+	}
+	return t
 }
 
 const (

@@ -153,7 +153,7 @@ func counted(steps []*results.Result) []*results.Result {
 	for _, verdict := range []results.Verdict{results.OK, results.Suspect} {
 		var found []*results.Result
 		for _, s := range steps {
-			if s.Verdict == verdict && (s.Figures != nil || len(s.LlamaBench) > 0) {
+			if s.Verdict == verdict && s.Measured() {
 				found = append(found, s)
 			}
 		}

@@ -253,7 +253,7 @@ func TestDrift(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := DriftOf(Sample{Values: tt.values}, 0.05)
+			d := driftOf(Sample{Values: tt.values}, 0.05)
 			numtest.Near(t, "tau", d.Tau, tt.tau, 1e-12)
 			numtest.Near(t, "p", d.P, tt.p, 1e-12)
 			if d.Drifted != tt.drifted {
@@ -261,7 +261,7 @@ func TestDrift(t *testing.T) {
 			}
 		})
 	}
-	if d := DriftOf(Sample{Values: []float64{1, 2, 3}}, 0.05); d.Tau != nil || d.P != nil {
+	if d := driftOf(Sample{Values: []float64{1, 2, 3}}, 0.05); d.Tau != nil || d.P != nil {
 		t.Errorf("three values: tau %v, p %v; want null", numtest.Deref(d.Tau), numtest.Deref(d.P))
 	}
 	// where the normal approximation takes over, it differs little from counting

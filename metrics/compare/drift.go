@@ -18,8 +18,8 @@ const (
 	mostExact = 50
 )
 
-// DriftOf tests an arm at a rate of false alarms of alpha. Ties count half.
-func DriftOf(a Sample, alpha float64) Drift {
+// driftOf tests an arm at a rate of false alarms of alpha. Ties count half.
+func driftOf(a Sample, alpha float64) Drift {
 	n := len(a.Values)
 	d := Drift{N: n}
 	if n < enoughForDrift {

@@ -107,7 +107,7 @@ func sharesOf(samples [][]nodeLife) (shares []NodeShare, between float64) {
 	return shares, between
 }
 
-// dealtAtRandom deals the lives of each arm to its machines anew and counts how
+// dealtAtRandom deals the lives of each arm to its machines again and counts how
 // often the spread is as large as the one seen.
 func dealtAtRandom(samples [][]nodeLife, seen float64, seed uint64) float64 {
 	const rounds = 5000

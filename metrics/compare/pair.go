@@ -85,18 +85,33 @@ func outlierLines(c Cell, figures []catalog.Figure) []string {
 	return lines
 }
 
-// RepeatsOf names the repeats of steps: "repeat 1", "repeats 1, 2".
+// RepeatsOf names the repeats of steps: "repeat 1", "repeats 1, 2", "repeats 1, 3 to 9".
 func RepeatsOf(steps []*results.Result) string {
-	var numbers []string
+	var numbers []int
 	for _, s := range steps {
-		if n := strconv.Itoa(s.Step.Repeat); !slices.Contains(numbers, n) {
-			numbers = append(numbers, n)
-		}
+		numbers = append(numbers, s.Step.Repeat)
 	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
 	if len(numbers) == 1 {
-		return "repeat " + numbers[0]
+		return "repeat " + strconv.Itoa(numbers[0])
 	}
-	return "repeats " + strings.Join(numbers, ", ")
+
+	var words []string
+	for first := 0; first < len(numbers); {
+		last := first
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		word := strconv.Itoa(numbers[first])
+		if last-first > 1 {
+			word += " to " + strconv.Itoa(numbers[last])
+		} else {
+			last = first
+		}
+		words, first = append(words, word), last+1
+	}
+	return "repeats " + strings.Join(words, ", ")
 }
 
 func driftLines(c Cell, figures []catalog.Figure, alpha float64) []string {
@@ -107,7 +122,7 @@ func driftLines(c Cell, figures []catalog.Figure, alpha float64) []string {
 		if i > 0 {
 			limit = alpha / float64(len(figures))
 		}
-		d := DriftOf(Sample{c.Variant, c.PerLife(f.Of)}, limit)
+		d := driftOf(Sample{c.Variant, c.PerLife(f.Of)}, limit)
 		if !d.Drifted {
 			continue
 		}

@@ -162,7 +162,7 @@ func TestFiguresForTwoPasses(t *testing.T) {
 	}
 }
 
-// A verdict never stands beside an interval that holds 0.
+// No verdict is beside an interval that holds 0.
 func TestVerdictAgreesWithItsInterval(t *testing.T) {
 	d := compared([]float64{0.01, 0.01, 0.02, 0.9}, []float64{4, 4.4, 3.6, 4})
 	if *d.PWelch > 0.05 || *d.Low > 0 || d.Verdict != CannotTell {

@@ -73,18 +73,24 @@ func waysToDeal(ranks []int, n int) []float64 {
 	for _, r := range ranks {
 		total += r
 	}
+
 	ways := make([][]float64, n+1) // by how many are chosen, by their sum
 	for i := range ways {
 		ways[i] = make([]float64, total+1)
 	}
 	ways[0][0] = 1
+
+	reached := 0 // the largest sum of those seen
 	for seen, r := range ranks {
-		for chosen := min(seen+1, n); chosen > 0; chosen-- {
-			for sum := total; sum >= r; sum-- {
+		reached += r
+		least := max(1, n-(len(ranks)-seen-1)) // with all that are left
+		for chosen := min(seen+1, n); chosen >= least; chosen-- {
+			for sum := reached; sum >= r; sum-- {
 				ways[chosen][sum] += ways[chosen-1][sum-r]
 			}
 		}
 	}
+
 	return ways[n]
 }
 

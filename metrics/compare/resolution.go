@@ -31,3 +31,7 @@ func leastVariance(step float64) float64 {
 	const uniform = 12 // variance of a uniform distribution of width 1 is 1/12
 	return step * step / uniform
 }
+
+// LeastSpread is the least relative noise between starts that designs of several
+// variants assume: figures that agree in more digits say nothing of it.
+const LeastSpread = 1e-6

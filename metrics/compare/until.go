@@ -105,7 +105,7 @@ func watchedFigures(policy results.RepeatsPolicy, cell Cell) []string {
 
 	first := cell.Counted[0]
 	switch {
-	case len(first.LlamaBench) > 0:
+	case first.OfProgram():
 		var names []string
 		for _, f := range catalog.FiguresOf(cell.Counted) {
 			if f.Higher {

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// MaxCDFVertices is the largest number of vertices of a reduced distribution.
-const MaxCDFVertices = 400
+// maxCDFVertices is the largest number of vertices of a reduced distribution.
+const maxCDFVertices = 400
 
 // CDFVertex is a corner of a cumulative distribution: the share P of the
 // values is at most X.
 type CDFVertex struct{ X, P float64 }
 
 // cdfSteps is how many even steps of rank a reduced distribution keeps, each
-// CDFError of the values.
+// cdfError of the values.
 const cdfSteps = 256
 
-// CDFError is how far, in share of the values, the line through the vertices
+// cdfError is how far, in share of the values, the line through the vertices
 // of ReducedCDF lies from the distribution at most.
-const CDFError = 1.0 / cdfSteps
+const cdfError = 1.0 / cdfSteps
 
 // CDFVertices is the distribution of an ascending sample: the exact steps of
 // small samples, and for others the vertices at every 256th of the ranks and,
@@ -29,7 +29,7 @@ func CDFVertices(sorted []float64) []CDFVertex {
 	if n == 0 {
 		return nil
 	}
-	if n <= MaxCDFVertices/2 {
+	if n <= maxCDFVertices/2 {
 		return cdfSteps1(sorted)
 	}
 	out := []CDFVertex{{X: sorted[0], P: 0}}
@@ -62,7 +62,7 @@ func cdfRanks(n int) []int {
 	for i := range cdfSteps + 1 {
 		keep(float64(i) / cdfSteps)
 	}
-	for tail := CDFError / 1.5; tail*float64(n) >= 0.5 && len(ranks) < MaxCDFVertices-4; tail /= 1.5 {
+	for tail := cdfError / 1.5; tail*float64(n) >= 0.5 && len(ranks) < maxCDFVertices-4; tail /= 1.5 {
 		keep(tail)
 		keep(1 - tail)
 	}

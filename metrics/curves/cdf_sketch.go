@@ -46,7 +46,7 @@ func (s *Sketch) Add(v float64) {
 // N is the number of values.
 func (s *Sketch) N() int { return s.n }
 
-// Vertices is the distribution, reduced to at most MaxCDFVertices; empty
+// Vertices is the distribution, reduced to at most maxCDFVertices; empty
 // without values. The first and the last are the smallest and the largest
 // value, exactly. It rises only where values are: a step stands for each
 // range, and where steps had to be left out the line lies no further than
@@ -64,14 +64,14 @@ func (s *Sketch) Vertices() []CDFVertex {
 		}
 	}
 
-	if 2*len(steps)+2 <= MaxCDFVertices {
+	if 2*len(steps)+2 <= maxCDFVertices {
 		for _, step := range steps {
 			keep(CDFVertex{X: step.at, P: step.from})
 			keep(CDFVertex{X: step.at, P: step.to})
 		}
 	} else {
 		for _, step := range neededSteps(steps, s.n) {
-			if step.to-step.from > 2*CDFError {
+			if step.to-step.from > 2*cdfError {
 				keep(CDFVertex{X: step.at, P: step.from})
 			}
 			keep(CDFVertex{X: step.at, P: step.to})
@@ -84,7 +84,7 @@ func (s *Sketch) Vertices() []CDFVertex {
 
 // SketchLineError is how far the line through the vertices of a sketch lies
 // from the steps of its ranges at most, in share of the values.
-const SketchLineError = 3 * CDFError
+const SketchLineError = 3 * cdfError
 
 // cdfStep is the rise of a distribution at one value.
 type cdfStep struct{ at, from, to float64 }

@@ -81,8 +81,8 @@ func TestCDFVerticesStayClose(t *testing.T) {
 	for _, n := range []int{10, 199, 200, 201, 5000, 200_000} {
 		for name, sorted := range sampleKinds(n) {
 			got := CDFVertices(sorted)
-			if len(got) > MaxCDFVertices {
-				t.Errorf("%s, %d values: %d vertices, want at most %d", name, n, len(got), MaxCDFVertices)
+			if len(got) > maxCDFVertices {
+				t.Errorf("%s, %d values: %d vertices, want at most %d", name, n, len(got), maxCDFVertices)
 			}
 			if got[0].P != 0 || got[len(got)-1] != (CDFVertex{sorted[n-1], 1}) || got[0].X != sorted[0] {
 				t.Errorf("%s, %d values: ends %v and %v", name, n, got[0], got[len(got)-1])
@@ -92,8 +92,8 @@ func TestCDFVerticesStayClose(t *testing.T) {
 			}) {
 				t.Errorf("%s, %d values: not rising", name, n)
 			}
-			if off := apart(got, sorted); off > CDFError {
-				t.Errorf("%s, %d values: %g apart, want at most %g", name, n, off, CDFError)
+			if off := apart(got, sorted); off > cdfError {
+				t.Errorf("%s, %d values: %g apart, want at most %g", name, n, off, cdfError)
 			}
 		}
 	}
@@ -136,14 +136,14 @@ func TestSketch(t *testing.T) {
 				t.Errorf("%s: N() = %d, want %d", name, s.N(), n)
 			}
 			vertices := s.Vertices()
-			if len(vertices) > MaxCDFVertices || vertices[0].P != 0 ||
+			if len(vertices) > maxCDFVertices || vertices[0].P != 0 ||
 				vertices[len(vertices)-1] != (CDFVertex{sorted[n-1], 1}) {
 				t.Errorf("%s: %d vertices from %v to %v", name, len(vertices), vertices[0], vertices[len(vertices)-1])
 			}
 			for _, p := range []float64{0.001, 0.5, 0.9, 0.99, 1} {
 				want := sorted[max(int(math.Ceil(p*float64(n))), 1)-1]
-				low := sorted[max(int(math.Ceil((p-CDFError)*float64(n))), 1)-1]
-				high := sorted[min(max(int(math.Ceil((p+CDFError)*float64(n))), 1), n)-1]
+				low := sorted[max(int(math.Ceil((p-cdfError)*float64(n))), 1)-1]
+				high := sorted[min(max(int(math.Ceil((p+cdfError)*float64(n))), 1), n)-1]
 				got, slack := s.Quantile(p), SketchError*1.01
 				if got < low-slack*math.Abs(low)-1e-9 || got > high+slack*math.Abs(high)+1e-9 {
 					t.Errorf("%s, %d values: Quantile(%g) = %g, want %g (%g to %g)", name, n, p, got, want, low, high)
@@ -174,7 +174,7 @@ func TestSketchVerticesStayClose(t *testing.T) {
 				middles[i] = min(max(middles[i], sorted[0]), sorted[n-1])
 			}
 			got := s.Vertices()
-			if len(got) > MaxCDFVertices {
+			if len(got) > maxCDFVertices {
 				t.Errorf("%s, %d values: %d vertices", name, n, len(got))
 			}
 			for i := 1; i < len(got); i++ {

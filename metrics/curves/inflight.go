@@ -16,8 +16,8 @@ type InFlight struct {
 	requests, tokens []float64 // change at each moment against the one before
 }
 
-// NewInFlight looks at points moments from 0 to durationS.
-func NewInFlight(durationS float64, points int) *InFlight {
+// newInFlight looks at points moments from 0 to durationS.
+func newInFlight(durationS float64, points int) *InFlight {
 	points = max(points, 2)
 	if !(durationS > 0) || math.IsInf(durationS, 0) {
 		durationS = 1

@@ -26,7 +26,7 @@ func observed(r *results.Record) *metrics.Observation {
 }
 
 func TestInFlight(t *testing.T) {
-	f := NewInFlight(10, 11)
+	f := newInFlight(10, 11)
 	one, two := stream(0, 4, 10, 2, 2, 3), stream(2.5, 8, 100, 4, 5, 6) // the second: 2 tokens a chunk
 	f.add(observed(&one))
 	f.add(observed(&two))
@@ -46,7 +46,7 @@ func TestInFlightOfOddPasses(t *testing.T) {
 		"no duration": 0, "no number": math.NaN(), "infinite": math.Inf(1),
 		"negative": -3,
 	} {
-		f := NewInFlight(duration, 1)
+		f := newInFlight(duration, 1)
 		r := stream(0, 5, 1, 1, 0.5)
 		f.add(observed(&r))
 		if got := f.Requests(); len(got) != 2 || got[0].Value != 1 {
@@ -59,7 +59,7 @@ func TestInFlightOfOddPasses(t *testing.T) {
 func TestInFlightIsTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	var records []results.Record
-	f := NewInFlight(20, 81)
+	f := newInFlight(20, 81)
 	for range 200 {
 		sent := 18 * r.Float64()
 		first := sent + r.Float64()

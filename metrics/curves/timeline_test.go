@@ -115,7 +115,7 @@ func TestTimelineOf(t *testing.T) {
 }
 
 // A killed run leaves spans open up to its last word; what a resume does
-// begins anew.
+// starts over.
 func TestTimelineOfKilledRun(t *testing.T) {
 	planned := []results.StepRef{{ID: "a1", Variant: "a"}}
 	run := journal(planned,

@@ -18,7 +18,7 @@ type Traces struct {
 
 // NewTraces is for a pass that lasted durationS.
 func NewTraces(durationS float64) *Traces {
-	return &Traces{InFlight: NewInFlight(durationS, tracePoints)}
+	return &Traces{InFlight: newInFlight(durationS, tracePoints)}
 }
 
 // Add looks at one record. Records come in the order of the prompt list or in

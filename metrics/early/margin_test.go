@@ -3,6 +3,7 @@ package early_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/benchrig/bench/load/spec"
@@ -61,12 +62,7 @@ func TestMarginHoldsTheTruth(t *testing.T) {
 }
 
 func percentileOf(values []float64, share float64) float64 {
-	sorted := append([]float64(nil), values...)
-	for i := range sorted { // by insertion: the program's own way is what is tested
-		for j := i; j > 0 && sorted[j] < sorted[j-1]; j-- {
-			sorted[j], sorted[j-1] = sorted[j-1], sorted[j]
-		}
-	}
+	sorted := slices.Sorted(slices.Values(values))
 	return sorted[int(share*float64(len(sorted)-1))]
 }
 

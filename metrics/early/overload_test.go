@@ -46,22 +46,31 @@ func (q queue) pass(n int, rng *rand.Rand) *results.EarlyEnd {
 	}
 
 	free := make(times, q.slots)
-	records := make([]results.Record, n)
+	ends := make([]float64, n)
 	for i, due := range arrivals {
-		end := max(due, free[0]) + q.service(rng)
-		free[0] = end
+		ends[i] = max(due, free[0]) + q.service(rng)
+		free[0] = ends[i]
 		heap.Fix(&free, 0)
-		records[i] = results.Record{Index: i, IntendedS: due, SentS: &arrivals[i], EndS: end}
 	}
 
-	slices.SortFunc(records, func(a, b results.Record) int { return cmp.Compare(a.EndS, b.EndS) })
 	w := early.New(spec.Early{Overload: true}, arrivals)
-	for i := range records {
-		if w.Ended(&records[i]) {
+	for _, i := range inOrderOf(ends) {
+		r := results.Record{Index: i, IntendedS: arrivals[i], SentS: &arrivals[i], EndS: ends[i]}
+		if w.Ended(&r) {
 			break
 		}
 	}
 	return w.Decision()
+}
+
+// inOrderOf are the indexes of values, the smallest first.
+func inOrderOf(values []float64) []int {
+	indexes := make([]int, len(values))
+	for i := range indexes {
+		indexes[i] = i
+	}
+	slices.SortFunc(indexes, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	return indexes
 }
 
 // TestOverloadFalseAlarms drives thousands of passes through queues that keep up,

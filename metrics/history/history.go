@@ -100,6 +100,7 @@ func seriesOf(sides []versus.Side, cells [][]compare.Cell, f catalog.Figure, w W
 			if len(values) == 0 || !named(w.Variants, cell.Variant) || !named(w.Points, cell.Point) || cell.Again {
 				continue
 			}
+
 			entry := Entry{
 				Run: side.Name, Began: began(side.Run), Values: values, run: side.Run, cell: cell,
 				Summary: compare.Sample{Values: values}.Summarize(w.Rule.Confidence), Suspect: !cell.Valid(),
@@ -107,6 +108,7 @@ func seriesOf(sides []versus.Side, cells [][]compare.Cell, f catalog.Figure, w W
 			if r := versus.WithServers(*cell); r != nil {
 				entry.Version = r.Servers[0].Version
 			}
+
 			all = add(all, Series{
 				Scenario: side.Run.Manifest.Scenario, Variant: cell.Variant, Point: cell.Point,
 				Simulated: versus.IsSimulated(*cell), Figure: f,

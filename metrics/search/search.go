@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -23,7 +24,7 @@ type NextLoad struct {
 
 // NextOf decides on the next load of a search. It is a function of the policy,
 // the estimate to start from (0: none) and the steps so far alone, so that a
-// run that was cut off goes on as it would have gone.
+// run that was cut off continues as it would have gone.
 //
 // The first load is the estimate, or the lowest. From there it climbs, or
 // descends, until one load met the targets and one missed them, and then
@@ -43,8 +44,8 @@ func NextOf(policy results.SearchPolicy, estimate float64, probes []Probe) NextL
 	}
 	if !next.Done && len(probes) >= policy.Steps {
 		next.Done = true
-		next.Why = fmt.Sprintf("all %d steps are used; the next would have been %s: %s", policy.Steps,
-			LoadText(next.Load), next.Why)
+		next.Why = fmt.Sprintf("the limit of %s is reached; the next load would have been %s: %s",
+			text.Count(policy.Steps, "step"), LoadText(next.Load), next.Why)
 	}
 
 	return next
@@ -240,7 +241,7 @@ func (s *search) again(l *level) NextLoad {
 	if l.missed > l.met {
 		was = "missed"
 	}
-	return NextLoad{Load: l.load, Why: fmt.Sprintf("once more before it is believed: it %s the targets, but not by far",
+	return NextLoad{Load: l.load, Why: fmt.Sprintf("once more before it counts: it %s the targets only narrowly",
 		was)}
 }
 

@@ -158,7 +158,7 @@ func TestSearchEnds(t *testing.T) {
 			"all missed, not by far", rateSearch(1, 64), func(float64) float64 { return 510 },
 			"the lowest load, 1, missed the targets",
 		},
-		{"too few steps", few, queue(100, 12), "all 4 steps are used; the next would have been"},
+		{"too few steps", few, queue(100, 12), "the limit of 4 steps is reached; the next load would have been"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, probes := drive(tt.policy, 0, tt.curve, 0, nil)
@@ -184,7 +184,7 @@ func TestSearchDoubts(t *testing.T) {
 			"near the target",
 			[]Probe{probe(1, 50), probe(4, 490), probe(4.1, 5000)},
 			4,
-			"once more before it is believed: it met",
+			"once more before it counts: it met",
 		},
 		{
 			"two that disagree",
@@ -267,7 +267,7 @@ func TestSearchUnderNoise(t *testing.T) {
 	}
 }
 
-// TestSearchIsPure asks again at every prefix: a run that was cut off goes on
+// TestSearchIsPure asks again at every prefix: a run that was cut off continues
 // with the same load.
 func TestSearchIsPure(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))

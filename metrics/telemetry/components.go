@@ -25,7 +25,7 @@ func OfComponents(servers []results.Server, t *results.Telemetry) []results.Comp
 	}
 
 	for i := range all {
-		addGPUs(&all[i], t)
+		addGPUs(&all[i], servers, t)
 	}
 	return all
 }
@@ -34,6 +34,9 @@ func OfComponents(servers []results.Server, t *results.Telemetry) []results.Comp
 func addServer(c *results.ComponentFigures, s results.Server) {
 	c.Servers++
 	c.GPUs = append(c.GPUs, s.GPUs...)
+	if s.Node != "" && !slices.Contains(c.Nodes, s.Node) {
+		c.Nodes = append(c.Nodes, s.Node)
+	}
 	if c.Servers == 1 {
 		c.Counters = map[string]float64{}
 		maps.Copy(c.Counters, s.Counters)
@@ -49,28 +52,47 @@ func addServer(c *results.ComponentFigures, s results.Server) {
 	}
 }
 
-// addGPUs adds memory, power and energy of a part's GPUs. Partitions whose power is
-// another device's are counted with it alone.
-func addGPUs(c *results.ComponentFigures, t *results.Telemetry) {
+// addGPUs adds memory, power and energy of a part's GPUs on all nodes. Partitions
+// whose power is another device's are counted with it alone.
+func addGPUs(c *results.ComponentFigures, servers []results.Server, t *results.Telemetry) {
 	if t == nil || len(c.GPUs) == 0 {
 		return
 	}
 
 	found := 0
-	for _, g := range t.GPUs {
-		if !slices.Contains(c.GPUs, g.Index) {
+	for _, s := range servers {
+		if s.Component != c.Component {
 			continue
 		}
-		if found++; found == 1 {
-			c.VRAMPeak, c.PowerMeanW, c.EnergyJ = g.VRAMPeak, g.Pass.PowerMeanW, g.Pass.EnergyJ
-			continue
-		}
-		c.VRAMPeak = addInt(c.VRAMPeak, g.VRAMPeak)
-		if g.CountedWith == "" {
-			c.PowerMeanW, c.EnergyJ = addFloat(c.PowerMeanW, g.Pass.PowerMeanW), addFloat(c.EnergyJ, g.Pass.EnergyJ)
+		for _, g := range gpusOfNode(t, s.Node) {
+			if !slices.Contains(s.GPUs, g.Index) {
+				continue
+			}
+			if found++; found == 1 {
+				c.VRAMPeak, c.PowerMeanW, c.EnergyJ = g.VRAMPeak, g.Pass.PowerMeanW, g.Pass.EnergyJ
+				continue
+			}
+			c.VRAMPeak = addInt(c.VRAMPeak, g.VRAMPeak)
+			if g.CountedWith == "" {
+				c.PowerMeanW = addFloat(c.PowerMeanW, g.Pass.PowerMeanW)
+				c.EnergyJ = addFloat(c.EnergyJ, g.Pass.EnergyJ)
+			}
 		}
 	}
 	if found < len(c.GPUs) {
 		c.VRAMPeak, c.PowerMeanW, c.EnergyJ = nil, nil, nil
 	}
+}
+
+// gpusOfNode are the GPUs that were sampled on a node; "" is that of bench.
+func gpusOfNode(t *results.Telemetry, node string) []results.GPUFigures {
+	if node == "" {
+		return t.GPUs
+	}
+	for _, n := range t.Nodes {
+		if n.Node == node {
+			return n.GPUs
+		}
+	}
+	return nil
 }

@@ -20,10 +20,12 @@ func TestOfComponents(t *testing.T) {
 		{Component: "decode", GPUs: []int{2}, Counters: map[string]float64{"output_tokens_total": 100}},
 		{Component: "far", GPUs: []int{7}},
 		{Component: "router", Counters: nil},
+		{Component: "spread", GPUs: []int{2}},
+		{Component: "spread", GPUs: []int{2}, Node: "n2"},
 	}
 	got := telemetry.OfComponents(servers, &results.Telemetry{GPUs: []results.GPUFigures{
 		gpu(0, 10, new(100.0)), gpu(1, 20, new(150.0)), gpu(2, 30, nil),
-	}})
+	}, Nodes: []results.NodeTelemetry{{Node: "n2", GPUs: []results.GPUFigures{gpu(2, 5, nil), gpu(3, 7, nil)}}}})
 	want := []results.ComponentFigures{
 		{
 			Component: "prefill", Servers: 2, GPUs: []int{0, 1}, VRAMPeak: new(int64(30)), PowerMeanW: new(250.0),
@@ -35,6 +37,10 @@ func TestOfComponents(t *testing.T) {
 		},
 		{Component: "far", Servers: 1, GPUs: []int{7}, Counters: map[string]float64{}},
 		{Component: "router", Servers: 1, GPUs: []int{}, Counters: map[string]float64{}},
+		{
+			Component: "spread", Servers: 2, GPUs: []int{2, 2}, Nodes: []string{"n2"}, VRAMPeak: new(int64(35)),
+			Counters: map[string]float64{},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("components differ (-want +got):\n%s", diff)

@@ -9,15 +9,15 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// GapFactor times the usual distance between readings without one is a gap.
-const GapFactor = 3
+// gapFactor times the usual distance between readings without one is a gap.
+const gapFactor = 3
 
 // CurvePoint is one reading; Value is NaN where a curve is interrupted.
 type CurvePoint struct{ AtS, Value float64 }
 
 // DeviceCurves are the readings of one GPU over a pass, for drawing. A curve
 // is empty where its quantity was never known, and holds a NaN wherever
-// readings are missing for longer than GapFactor times the usual distance.
+// readings are missing for longer than gapFactor times the usual distance.
 type DeviceCurves struct {
 	Device     string
 	VRAMBytes  []CurvePoint
@@ -70,7 +70,7 @@ func (t *track) drawn(q quantity) []CurvePoint {
 	usual := usualDistance(t.at)
 	var out []CurvePoint
 	for i, at := range known.at {
-		if i > 0 && at-known.at[i-1] > GapFactor*usual {
+		if i > 0 && at-known.at[i-1] > gapFactor*usual {
 			out = append(out, CurvePoint{AtS: (at + known.at[i-1]) / 2, Value: math.NaN()})
 		}
 		out = append(out, CurvePoint{AtS: at, Value: known.value[i]})

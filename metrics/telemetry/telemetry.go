@@ -19,7 +19,14 @@ type Watched struct {
 	ToS      float64          // the pass lasted from second 0 to it
 	Figures  *results.Figures // of the pass: its work, and its steady state; null: unknown
 
-	Elsewhere string // why the devices are not all that did the work; "": they are
+	Nodes     []WatchedNode // other nodes of the servers that were sampled
+	Elsewhere string        // why the devices are not all that did the work; "": they are
+}
+
+// WatchedNode is another node of a server.
+type WatchedNode struct {
+	Name    string
+	Devices []WatchedDevice // that the server may use there
 }
 
 // WatchedDevice is a GPU, or a partition of one, that a step used.
@@ -51,7 +58,7 @@ func (w Watched) gapLimit() float64 { return max(longestGapS, longestGapPeriods*
 // Summarize computes the figures of a step's telemetry. Samples need not be in
 // order. Energy is null with a reason where readings do not cover its window.
 func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Telemetry {
-	in := collect(samples, w)
+	in := collect(ofNode(samples, ""), w)
 	t := &results.Telemetry{
 		Samplers: w.Samplers, CPUShare: w.CPUShare, Host: in.hostFigures(), Gaps: in.gaps,
 		GPUs: []results.GPUFigures{}, Notes: []string{},
@@ -61,11 +68,7 @@ func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 		t.PeriodS = &w.PeriodS
 	}
 
-	spans := []span{{0, w.ToS}}
-	if steady := steadySpan(w.Figures); steady != nil {
-		spans = append(spans, *steady)
-	}
-
+	spans := spansOf(w)
 	powers := powersOf(in, w)
 	for i, d := range w.Devices {
 		g := figuresOf(in.track(d.ID), powers[i], d, spans, w)
@@ -74,8 +77,15 @@ func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 		t.GPUs = append(t.GPUs, g)
 	}
 
-	if len(t.GPUs) > 0 {
-		t.Sum = sumOf(t.GPUs, powers, spans)
+	all, allPowers := slices.Clone(t.GPUs), slices.Clone(powers)
+	for _, n := range w.Nodes {
+		there, powersThere := summarizeNode(samples, n, w)
+		t.Nodes = append(t.Nodes, there)
+		all, allPowers = append(all, there.GPUs...), append(allPowers, powersThere...)
+	}
+
+	if len(all) > 0 {
+		t.Sum = sumOf(all, allPowers, spans)
 		notAll(t.Sum, w.Elsewhere)
 		t.Efficiency = efficiencyOf(t.Sum.Pass.EnergyJ, WorkOf(w.Figures))
 		if t.Sum.Steady != nil {
@@ -85,6 +95,16 @@ func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 	}
 
 	return t
+}
+
+// spansOf are the windows of a pass: the whole, and the steady state if there is
+// one.
+func spansOf(w Watched) []span {
+	spans := []span{{0, w.ToS}}
+	if steady := steadySpan(w.Figures); steady != nil {
+		spans = append(spans, *steady)
+	}
+	return spans
 }
 
 func steadySpan(f *results.Figures) *span {

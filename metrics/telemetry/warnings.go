@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -122,6 +123,6 @@ func warnGaps(t *results.Telemetry) *results.Warning {
 	if t.LongestGapS != nil {
 		longest = *t.LongestGapS
 	}
-	return metrics.Warnf(results.WarnTelemetryGaps, "%d readings of the GPUs, %d failed, "+
-		"the longest time without one %.1f s: peaks may have been missed", t.Readings, t.Gaps, longest)
+	return metrics.Warnf(results.WarnTelemetryGaps, "%s of the GPUs, %d failed, the longest time without one %.1f s: "+
+		"peaks may have been missed", text.Count(t.Readings, "reading"), t.Gaps, longest)
 }

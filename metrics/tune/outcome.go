@@ -32,7 +32,7 @@ func Of(run *results.Run, rule compare.Rule) Outcome {
 	}
 
 	halving := len(policy.Sizes)
-	o := Outcome{Over: over(run)}
+	o := Outcome{Over: run.RoundsOver()}
 	alive, dropped := halve(policy, variants, steps, min(o.Over, halving))
 	slices.Reverse(dropped)
 	slices.SortStableFunc(dropped, func(a, b Candidate) int {
@@ -73,24 +73,4 @@ func (o *Outcome) confirm(policy results.TunePolicy, steps []*results.Result, ru
 		sampleOf(o.Recipe.Variant), rule)}
 	compare.Judge(d, rule)
 	o.Confirmed, o.Again = &d[0], candidateOf(policy, o.Recipe.Variant, fresh)
-}
-
-// over is how many rounds are over: a later one has begun, or no step is left.
-func over(run *results.Run) int {
-	last := 0
-	for _, s := range run.NotNeeded {
-		last = max(last, s.Result.Step.Repeat)
-	}
-	open := map[int]bool{}
-	for _, s := range run.Steps {
-		if s.State == results.StepDone && s.Result.Verdict != results.NotRun {
-			last = max(last, s.Result.Step.Repeat)
-		} else {
-			open[s.Result.Step.Repeat] = true
-		}
-	}
-	if open[last] {
-		return last - 1
-	}
-	return last
 }

@@ -185,7 +185,7 @@ func TestTuningSaysWhy(t *testing.T) {
 }
 
 // TestTuningIsPure asks again with fewer results: a run that was cut off within a
-// round goes on with the same variants.
+// round continues with the same variants.
 func TestTuningIsPure(t *testing.T) {
 	w := newWorld(server{100, 100, false}, server{104, 100, false}, server{102, 100, false}, server{98, 100, false})
 	w.noise = 0.05

@@ -2,13 +2,15 @@ package versus
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
 )
 
-// chosenByBench are flags whose values bench picks anew for each start.
+// chosenByBench are flags whose values bench picks afresh for each start.
 var chosenByBench = []string{"--host", "--port"}
 
 // flagName is the name that a flag is compared by.
@@ -21,6 +23,81 @@ func flagName(launcher, name string) string {
 	}
 
 	return name
+}
+
+// sameValue writes a value in one way: numbers by sameNumber, JSON without
+// blanks and with its keys in order, "set" for what turns a switch on, "false"
+// for what turns it off.
+func sameValue(name, value string) string {
+	switch lower := strings.ToLower(value); {
+	case lower == "true" || lower == "on" || name == "--flash-attn" && value == "1":
+		return switchedOn
+	case lower == "off" || name == "--flash-attn" && value == "0":
+		return switchedOff
+	case lower == switchedOff:
+		return switchedOff
+	case strings.HasPrefix(value, "{") || strings.HasPrefix(value, "["):
+		return sameJSON(value)
+	}
+	return sameNumber(value)
+}
+
+// What a switch is said to be.
+const (
+	switchedOn  = "set"
+	switchedOff = "false"
+)
+
+// sameJSON writes JSON in one way; what is not JSON stays as it is.
+func sameJSON(text string) string {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil || decoder.More() {
+		return text
+	}
+
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(withSameNumbers(value)) != nil {
+		return text
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func withSameNumbers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			v[name] = withSameNumbers(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = withSameNumbers(inner)
+		}
+	case json.Number:
+		return json.Number(sameNumber(v.String()))
+	}
+	return value
+}
+
+// foldNegations writes --no-x as --x false where a is started with --no-x and b
+// with --x, or the other way round.
+func foldNegations(a, b map[string]string) (map[string]string, map[string]string) {
+	fold := func(args, others map[string]string) map[string]string {
+		out := maps.Clone(args)
+		for flag, value := range args {
+			rest, negates := strings.CutPrefix(flag, "--no-")
+			_, inOthers := others["--"+rest]
+			if _, both := args["--"+rest]; negates && inOthers && !both && value == switchedOn {
+				delete(out, flag)
+				out["--"+rest] = switchedOff
+			}
+		}
+		return out
+	}
+	return fold(a, b), fold(b, a)
 }
 
 // sameNumber writes a number in one way: 0.960 is 0.96, and 8.0 is 8. What is

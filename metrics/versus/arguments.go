@@ -3,7 +3,6 @@ package versus
 import (
 	"maps"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,8 +58,10 @@ func RecipeOf(r *results.Result) Recipe {
 	}
 
 	for name, value := range s.Env {
-		if !strings.HasPrefix(name, "BENCH_") {
-			out.env[name] = plain(value)
+		value = plain(value)
+		ofStart := strings.HasPrefix(value, "RESULTS/"+results.CachesName+"/") // bench chose it, for this start
+		if !strings.HasPrefix(name, "BENCH_") && !ofStart {
+			out.env[name] = value
 		}
 	}
 
@@ -80,11 +81,7 @@ func neutral(s results.Server, run string) func(string) string {
 			}
 			text = strings.ReplaceAll(text, ":"+port, ":PORT")
 		}
-		text = withoutFolder(text, run)
-		if s.Life != "" {
-			text = strings.ReplaceAll(text, path.Join("lives", s.Life), "lives/LIFE")
-		}
-		return text
+		return s.Unmarked(withoutFolder(text, run))
 	}
 }
 
@@ -100,9 +97,9 @@ func withoutFolder(text, run string) string {
 }
 
 // ArgumentsOf reads a command line: flags with their values, in one form
-// however they are spelled (--a_b=1, --a-b 1, -tp 8), numbers in one form, and
-// the others by position. A flag that is there without a value, or is true, is
-// "set". Flags that bench chooses for each start are left out.
+// however they are spelled (--a_b=1, --a-b 1, -tp 8), values by sameValue, and
+// the others by position. A flag that is there without a value is "set"; one
+// that is there twice with the same value counts once. Flags that bench chooses for each start are left out.
 func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[string]string {
 	args := make(map[string]string)
 	position := 0
@@ -121,15 +118,13 @@ func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[
 			i++
 			value = argv[i]
 		default:
-			value = "set"
+			value = switchedOn
 		}
 		if slices.Contains(chosenByBench, name) {
 			continue
 		}
-		if value = sameNumber(plain(value)); strings.EqualFold(value, "true") {
-			value = "set"
-		}
-		if before, again := args[name]; again {
+		value = sameValue(name, plain(value))
+		if before, again := args[name]; again && before != value {
 			value = before + " " + value
 		}
 		args[name] = value
@@ -158,7 +153,8 @@ func (a Recipe) Changes(b Recipe) []Change {
 	add("launcher", a.launcher, b.launcher)
 	add("program", a.program, b.program)
 	add("servers", strconv.Itoa(a.replicas), strconv.Itoa(b.replicas))
-	all = append(all, mapChanges("argument ", a.args, b.args)...)
+	from, to := foldNegations(a.args, b.args)
+	all = append(all, mapChanges("argument ", from, to)...)
 	return append(all, mapChanges("environment ", a.env, b.env)...)
 }
 

@@ -11,6 +11,35 @@ func serverOf(launcher string, argv ...string) *results.Result {
 	return &results.Result{Run: "r", Servers: []results.Server{{Launcher: launcher, Argv: argv}}}
 }
 
+// The names and marks of a start tell no configuration from another.
+func TestMarksOfAStartDoNotDiffer(t *testing.T) {
+	t.Parallel()
+	in := func(run, life string) *results.Result {
+		cookie := run + "." + life
+		name := "bench-" + run[:4] + "-" + life + "-0"
+		r := serverOf("vllm", "podman", "run", "-d", "--name", name, "--label", "benchrig.run="+run, "--label",
+			"benchrig.cookie="+cookie, "--cidfile", "/r/"+run+"-id/lives/"+life+"/server-0.cid",
+			"-e", "BENCH_COOKIE="+cookie, "vllm/vllm-openai:v1", "--model", "m")
+		r.Run = run + "-id"
+		r.Servers[0].Life = life
+		r.Servers[0].Container = &results.ContainerInfo{
+			Engine: "podman", Name: name, Label: "benchrig.cookie=" + cookie,
+		}
+		return r
+	}
+	a, b := RecipeOf(in("aaaaaaaa", "01-x")), RecipeOf(in("bbbbbbbb", "02-x"))
+	if changes := a.Changes(b); len(changes) > 0 {
+		t.Errorf("two starts of one container differ: %s", ChangesText(changes))
+	}
+
+	remote := func(cookie string) *results.Result {
+		return serverOf("vllm", "srun", "--overlap", "env", "BENCH_COOKIE="+cookie, "vllm", "serve", "m")
+	}
+	if changes := RecipeOf(remote("a.1")).Changes(RecipeOf(remote("b.2"))); len(changes) > 0 {
+		t.Errorf("two starts on another node differ: %s", ChangesText(changes))
+	}
+}
+
 func TestSpellingsDoNotDiffer(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -48,6 +77,78 @@ func TestSpellingsDoNotDiffer(t *testing.T) {
 			[]string{"llama-server", "-ngl", "99", "-c", "4096", "-np", "8"},
 			[]string{"llama-server", "--n-gpu-layers", "99", "--ctx-size", "4096", "--parallel", "8"},
 			"",
+		},
+		{
+			"short flags with =, decimals without a zero", "vllm",
+			[]string{"vllm", "serve", "m", "-tp=8", "--gpu-memory-utilization=.960", "-ep", "-dcp", "2"},
+			[]string{
+				"vllm", "serve", "m", "--tensor_parallel_size", "8", "--gpu-memory-utilization", "0.96",
+				"--enable-expert-parallel=true", "--decode-context-parallel-size=2",
+			},
+			"",
+		},
+		{
+			"JSON", "vllm",
+			[]string{"vllm", "--speculative-config", `{"method": "eagle", "num_speculative_tokens": 3, "x": [0.50]}`},
+			[]string{"vllm", "-sc", `{"x":[0.5],"num_speculative_tokens":3,"method":"eagle"}`},
+			"",
+		},
+		{
+			"other JSON", "vllm",
+			[]string{"vllm", "--speculative-config", `{"k": 3}`},
+			[]string{"vllm", "--speculative-config", `{"k": 4}`},
+			`argument --speculative-config: {"k":3} against {"k":4}`,
+		},
+		{
+			"no JSON", "vllm",
+			[]string{"vllm", "--x", `{a}`},
+			[]string{"vllm", "--x", `{b}`},
+			"argument --x: {a} against {b}",
+		},
+		{
+			"a negation", "vllm",
+			[]string{"vllm", "--no-enable-prefix-caching"},
+			[]string{"vllm", "--enable-prefix-caching=False"},
+			"",
+		},
+		{
+			"a switch and its negation", "vllm",
+			[]string{"vllm", "--enable-prefix-caching"},
+			[]string{"vllm", "--no-enable-prefix-caching"},
+			"argument --enable-prefix-caching: set against false",
+		},
+		{
+			"a negation alone", "llamacpp",
+			[]string{"llama-server", "--no-mmap"},
+			[]string{"llama-server"},
+			"argument --no-mmap: set against unset",
+		},
+		{
+			"a flag that is given twice", "vllm",
+			[]string{"vllm", "--max-num-seqs", "64", "--max_num_seqs=64"},
+			[]string{"vllm", "--max-num-seqs", "64"},
+			"",
+		},
+		{
+			"flags that add up", "llamacpp",
+			[]string{"llama-server", "-ot", "a=CPU", "-ot", "b=CPU"},
+			[]string{"llama-server", "--override-tensor", "a=CPU"},
+			"argument --override-tensor: a=CPU b=CPU against a=CPU",
+		},
+		{
+			"switches of llama.cpp", "llamacpp",
+			[]string{"llama-server", "-fa", "on", "-kvu", "-cmoe", "-md", "d.gguf", "-ngld", "9", "--draft", "5"},
+			[]string{
+				"llama-server", "--flash-attn", "1", "--kv-unified", "--cpu-moe", "--model-draft", "d.gguf",
+				"--gpu-layers-draft", "9", "--spec-draft-n-max", "5",
+			},
+			"",
+		},
+		{
+			"flash attention on and auto", "llamacpp",
+			[]string{"llama-server", "-fa"},
+			[]string{"llama-server", "-fa", "auto"},
+			"argument --flash-attn: set against auto",
 		},
 		{
 			"ports and hosts of bench", "vllm",

@@ -157,7 +157,7 @@ func sideNotes(c compare.Cell) []string {
 	return notes
 }
 
-// SuspectMark stands before what comes from suspect repeats.
+// SuspectMark precedes what comes from suspect repeats.
 const SuspectMark = "? "
 
 // Uncounted says why steps of a cell do not count, in their own words; of

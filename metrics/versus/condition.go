@@ -21,7 +21,7 @@ type Condition struct {
 	Limit  float64 // relative, -0.03 for -3 %
 }
 
-var conditionPattern = regexp.MustCompile(`^\s*([\w.@ +-]*\w)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$`)
+var conditionPattern = regexp.MustCompile(`^\s*([\w.@ +/:-]*\w)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$`)
 
 // ParseCondition reads NAME<-N% or NAME>N%. NAME is a figure's name as in
 // summary.csv.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
@@ -35,7 +37,7 @@ type Rival struct {
 func StandingFigure(run *results.Run) (catalog.Figure, bool) {
 	steps := StepResults(run)
 	figures := catalog.FiguresOf(steps)
-	want := []string{"output_throughput"}
+	want := []string{"output_throughput", "total_token_throughput"} // the latter of answers without tokens
 	if rated(steps) {
 		want = []string{"median_e2el_s", "output_throughput"}
 	}
@@ -47,11 +49,46 @@ func StandingFigure(run *results.Run) (catalog.Figure, bool) {
 		}
 	}
 
-	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
-		return figures[0], true
+	if slices.ContainsFunc(steps, (*results.Result).OfProgram) {
+		return firstTest(steps, figures), true
 	}
 
 	return catalog.Figure{}, false
+}
+
+// firstTest is the first test of llama-bench. Where a single variant has it, under
+// several settings, it is that of the settings with the most tokens per second.
+func firstTest(steps []*results.Result, figures []catalog.Figure) catalog.Figure {
+	var variants []string
+	for _, r := range steps {
+		variants = text.AppendNew(variants, r.Step.Variant)
+	}
+	if len(variants) > 1 {
+		return figures[0]
+	}
+
+	test := func(f catalog.Figure) string {
+		name, _, _ := strings.Cut(f.Title, " t/s") // before the settings
+		return name
+	}
+	best, most := figures[0], math.Inf(-1)
+	for _, f := range figures {
+		for _, r := range steps {
+			if v := f.Of(r); test(f) == test(figures[0]) && v != nil && *v > most {
+				best, most = f, *v
+			}
+		}
+	}
+
+	return best
+}
+
+// OtherTests reports whether a variant besides the given one has valid results of
+// llama-bench.
+func OtherTests(run *results.Run, variant string) bool {
+	return slices.ContainsFunc(StepResults(run), func(r *results.Result) bool {
+		return r.Step.Variant != variant && r.Verdict == results.OK && len(r.LlamaBench) > 0
+	})
 }
 
 // rated reports whether every measured step was sent at a rate of its own: its

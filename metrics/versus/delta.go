@@ -89,7 +89,7 @@ func cellChanges(base, with compare.Cell) []Change {
 
 func anyStep(c compare.Cell) *results.Result {
 	for _, r := range slices.Concat(c.Counted, c.Steps) {
-		if r.Asked.API != "" || len(r.LlamaBench) > 0 || r.Imported != nil {
+		if r.Asked.API != "" || r.OfProgram() || r.Imported != nil {
 			return r
 		}
 	}

@@ -74,7 +74,7 @@ func setPrice(p *results.Price, key, value string) error {
 	return nil
 }
 
-// Apply computes the costs of a run anew, with prices laid over those that it
+// Apply computes the costs of a run again, with prices laid over those that it
 // was measured with. Of another currency nothing is taken over but the number
 // of GPUs.
 func (p Prices) Apply(run *results.Run) error {

@@ -28,6 +28,7 @@ func EqualOutputs(steps []results.Step) []StepWarning {
 		if !ok {
 			continue
 		}
+
 		for _, earlier := range before {
 			if earlier.Step.Variant == later.Step.Variant || earlier.model == later.model {
 				continue
@@ -41,6 +42,7 @@ func EqualOutputs(steps []results.Step) []StepWarning {
 				break
 			}
 		}
+
 		before = append(before, later)
 	}
 	return found
@@ -78,7 +80,8 @@ func sameOutputs(a, b outputs) string {
 		return "the same answers"
 	}
 	if *x.TotalOutputTokens == *y.TotalOutputTokens && x.Completed == y.Completed && a.alone && b.alone {
-		return fmt.Sprintf("the same %d output tokens in %d answers", *x.TotalOutputTokens, x.Completed)
+		return fmt.Sprintf("the same %s in %s", text.Count(int(*x.TotalOutputTokens), "output token"),
+			text.Count(x.Completed, "answer"))
 	}
 	return ""
 }
@@ -99,6 +102,7 @@ func modelOf(r *results.Result) string {
 	if len(r.Servers) == 0 {
 		return ""
 	}
+
 	server := r.Servers[0]
 	var parts []string
 	for i, arg := range server.Argv {
@@ -114,6 +118,7 @@ func modelOf(r *results.Result) string {
 			parts = append(parts, path.Base(value))
 		}
 	}
+
 	if len(parts) == 0 && server.Model != "" {
 		parts = []string{server.Model}
 	}

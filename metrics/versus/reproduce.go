@@ -254,7 +254,7 @@ func (r *Reproduction) Headline() string {
 	case t.Agree == 0:
 		return "CANNOT TELL: " + counts
 	case t.CannotTell+t.NotComparable+never > 0:
-		return "NOTHING DIFFERS, NOT ALL IS KNOWN: " + counts
+		return "NO DIFFERENCE FOUND, SOME UNDECIDED: " + counts
 	}
 
 	return "AGREES: " + counts

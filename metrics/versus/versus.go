@@ -17,6 +17,7 @@ import (
 type CompareOptions struct {
 	Baseline string   // name or path of the side that the others are compared to; "": the first
 	Figures  []string // names as in summary.csv; nil: the usual ones
+	Parts    []string // figures of parts of a load that are compared as well: "p99_ttft_s@chat"; others do nothing
 	Margin   float64  // smallest relative difference of interest; 0: that of the baseline's scenario
 	Rounds   int      // of the bootstrap; 0: the usual number
 	Match    []Match  // variants that are compared although their names differ
@@ -26,8 +27,8 @@ type CompareOptions struct {
 // same.
 type Match struct{ Base, With string }
 
-// ParseMatch reads "A=B": the baseline's variant A, and B of the others.
-func ParseMatch(text string) (Match, error) {
+// parseMatch reads "A=B": the baseline's variant A, and B of the others.
+func parseMatch(text string) (Match, error) {
 	base, with, ok := strings.Cut(text, "=")
 	if !ok || base == "" || with == "" {
 		return Match{}, fmt.Errorf("match %q: want A=B, a variant of the baseline and one of the other run", text)
@@ -39,7 +40,7 @@ func ParseMatch(text string) (Match, error) {
 func ParseMatches(texts []string) ([]Match, error) {
 	var all []Match
 	for _, text := range texts {
-		m, err := ParseMatch(text)
+		m, err := parseMatch(text)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,11 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	}
 
 	var err error
-	if c.Figures, c.judged, err = FiguresOf(sides, o.Figures); err != nil {
+	if c.Figures, c.judged, err = FiguresOf(sides, o.Figures, o.Parts...); err != nil {
+		return nil, err
+	}
+
+	if err := c.checkMatches(); err != nil {
 		return nil, err
 	}
 
@@ -107,6 +112,32 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
+// checkMatches refuses a match of a variant that the baseline or all other runs
+// lack.
+func (c *Comparison) checkMatches() error {
+	variantsOf := func(s Side) []string { return cellVariants(compare.CellsOf(s.Run.Manifest, InOrder(s.Run))) }
+	baseline := variantsOf(c.Sides[c.Baseline])
+	var others []string
+	for i, s := range c.Sides {
+		if i != c.Baseline && len(c.match) > 0 {
+			others = append(others, variantsOf(s)...)
+		}
+	}
+
+	for _, m := range c.match {
+		switch {
+		case !slices.Contains(baseline, m.Base):
+			return fmt.Errorf("compare: match %q: the baseline has no variant %s, want one of %s", m.Base+"="+m.With,
+				m.Base, text.Few(baseline))
+		case !slices.Contains(others, m.With):
+			return fmt.Errorf("compare: match %q: no other run has a variant %s, want one of %s", m.Base+"="+m.With,
+				m.With, text.Few(others))
+		}
+	}
+
+	return nil
+}
+
 // SideNames are the names of sides.
 func SideNames(sides []Side) []string {
 	var names []string
@@ -116,16 +147,18 @@ func SideNames(sides []Side) []string {
 	return names
 }
 
-// FiguresOf are all figures of the sides and those that are asked for.
-func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err error) {
+// FiguresOf are all figures of the sides and those that are asked for, and of parts
+// of their loads as many as are named.
+func FiguresOf(sides []Side, names []string, more ...string) (all, judged []catalog.Figure, err error) {
 	var steps []*results.Result
 	for _, s := range sides {
 		steps = append(steps, StepResults(s.Run)...)
 	}
 
-	all = catalog.FiguresOf(steps)
+	parts := partFigures(steps, slices.Concat(names, more))
+	all = append(catalog.FiguresOf(steps), parts...)
 	if names == nil {
-		return all, DefaultFigures(steps), nil
+		return all, append(DefaultFigures(steps), parts...), nil
 	}
 
 	for _, name := range names {
@@ -139,9 +172,29 @@ func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err 
 	return all, judged, nil
 }
 
+// partFigures are those among names that are figures of a part of a load which a
+// step has.
+func partFigures(steps []*results.Result, names []string) (all []catalog.Figure) {
+	for _, name := range names {
+		f, err := catalog.Find(FigureName(name))
+		known := func(r *results.Result) bool { return f.Of(r) != nil }
+		if err != nil || !strings.Contains(name, "@") || !slices.ContainsFunc(steps, known) ||
+			slices.ContainsFunc(all, func(a catalog.Figure) bool { return a.Name == f.Name }) {
+			continue
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
 // FigureName takes the names of vLLM's client, and those of summary.csv, for
 // ours: "p99_ttft_ms".
 func FigureName(name string) string {
+	if whole, part, ok := strings.Cut(name, "@"); ok && part != "" {
+		if _, err := catalog.Find(whole); err == nil { // not a test of llama-bench
+			return FigureName(whole) + "@" + part
+		}
+	}
 	if f, err := catalog.Find(name); err == nil && f.FileName() == name {
 		return f.Name
 	}
@@ -167,8 +220,12 @@ func (c *Comparison) versus(at int) Against {
 	cells := compare.CellsOf(with.Manifest, InOrder(with))
 	matches, notes := matchCells(baseCells, cells, c.match)
 	v.Notes = notes
-	if sameRun(base, with) {
+	switch {
+	case sameRun(base, with):
 		v.Notes = append(v.Notes, "both sides are the same run: what follows compares it with itself")
+	case sameFiles(base, with):
+		v.Notes = append(v.Notes, "both sides were imported from the same files: what follows compares them with "+
+			"themselves")
 	}
 	for _, m := range matches {
 		changes := cellChanges(m.base, m.with)
@@ -202,6 +259,21 @@ func sameRun(a, b *results.Run) bool {
 	x, y := a.Manifest, b.Manifest
 	return x.Run == y.Run && x.Run != "" && x.Scenario == y.Scenario && x.StartedAt == y.StartedAt &&
 		x.PlanSHA256 == y.PlanSHA256
+}
+
+// sameFiles reports whether two runs were imported from equal files.
+func sameFiles(a, b *results.Run) bool {
+	sums := func(r *results.Run) []string {
+		var all []string
+		if r.Manifest.Imported != nil {
+			for _, f := range r.Manifest.Imported.Files {
+				all = append(all, f.SHA256)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	return sums(a) != nil && slices.Equal(sums(a), sums(b))
 }
 
 // settingsDiffer says why two cells of different runs measure different

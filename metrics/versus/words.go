@@ -15,7 +15,7 @@ func ChangeText(share *float64) string {
 	if share == nil {
 		return unknown
 	}
-	return fmt.Sprintf("%+.2f %%", 100**share)
+	return percent(*share) + " %"
 }
 
 // IntervalText is the interval of a change in percent.
@@ -23,7 +23,25 @@ func IntervalText(d compare.Difference) string {
 	if d.Low == nil {
 		return unknown
 	}
-	return fmt.Sprintf("%+.2f to %+.2f %%", 100**d.Low, 100**d.High)
+	return RangeText(*d.Low, *d.High)
+}
+
+// RangeText is an interval of changes in percent.
+func RangeText(low, high float64) string { return percent(low) + " to " + percent(high) + " %" }
+
+// percent is a change in percent: of tenfold and more without decimals, and none
+// beyond a hundredfold, which only says that hardly anything is known.
+func percent(share float64) string {
+	const tenfold, hundredfold = 10, 100
+
+	switch {
+	case share > hundredfold:
+		return fmt.Sprintf("over %+d", 100*hundredfold)
+	case share >= tenfold:
+		return fmt.Sprintf("%+.0f", 100*share)
+	}
+
+	return fmt.Sprintf("%+.2f", 100*share)
 }
 
 // VerdictText is the verdict, and where there is none what would bring one.

@@ -47,7 +47,7 @@ func (s *stack) height() length {
 }
 
 // panelTop is the room above a plot for its title and legend.
-// A legend of one row stands beside the title.
+// A legend of one row is beside the title.
 func (s *stack) panelTop(i int) length {
 	if len(s.legends[i].rows) == 1 {
 		return rowSize + 8

@@ -18,7 +18,7 @@ const blockWidth = 50
 
 // Block prints the headline figures of a step in the layout of vLLM's newest
 // result block: its labels, widths and trailing blanks, in milliseconds.
-// Simulated figures stand below a line that says so; what is not known is
+// Simulated figures are below a line that says so; what is not known is
 // "n/a". ITL is the time between chunks, as there. Of the latencies it shows
 // those named, "ttft", "tpot", "itl", "e2el"; without names all.
 func Block(w io.Writer, r *results.Result, latencies ...string) error {
@@ -82,20 +82,30 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 
 	b.number("Benchmark duration (s):", &f.DurationS)
 	b.count("Total input tokens:", f.TotalInputTokens)
-	b.count("Total generated tokens:", f.TotalOutputTokens)
+	numbers := r.Asked.Numbers()
+	if !numbers {
+		b.count("Total generated tokens:", f.TotalOutputTokens)
+	}
 	b.number("Request throughput (req/s):", f.RequestThroughput)
 	if f.RequestGoodput != nil {
 		b.number("Request goodput (req/s):", f.RequestGoodput)
 	}
 
-	b.number("Output token throughput (tok/s):", f.OutputThroughput)
+	if numbers {
+		latencies = []string{"e2el"}
+	} else {
+		b.number("Output token throughput (tok/s):", f.OutputThroughput)
+	}
 	total := "Total Token throughput (tok/s):"
 	if newest {
-		b.peaks(f)
+		b.peaks(f, numbers)
 		total = "Total token throughput (tok/s):"
 	}
 
 	b.number(total, f.TotalTokenThroughput)
+	if newest && r.Figures != nil && r.Figures.RTFx != nil {
+		b.number("RTFx (Inverse Real-Time Factor):", r.Figures.RTFx)
+	}
 	b.latencies(f, latencies)
 	if newest {
 		b.speculation(results.SpeculationOf(r.Servers))
@@ -137,8 +147,10 @@ func (b *block) asked(a results.Asked) {
 	}
 }
 
-func (b *block) peaks(f results.CompatFigures) {
-	b.number("Peak output token throughput (tok/s):", f.MaxOutputTokensPerS)
+func (b *block) peaks(f results.CompatFigures, numbers bool) {
+	if !numbers {
+		b.number("Peak output token throughput (tok/s):", f.MaxOutputTokensPerS)
+	}
 	var peak *float64
 	if f.MaxConcurrentRequests != nil {
 		peak = new(float64(*f.MaxConcurrentRequests))
@@ -232,7 +244,7 @@ func (b *block) extrapolated(e *results.Extrapolation) {
 	b.out.WriteString(strings.Repeat("=", blockWidth) + "\n")
 }
 
-// extrapolatedLine stands above the figures of a step that are extrapolated.
+// extrapolatedLine precedes the figures of a step that are extrapolated.
 func extrapolatedLine(r *results.Result) string {
 	if r.Extrapolated == nil {
 		return ""

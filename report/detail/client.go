@@ -25,7 +25,8 @@ func printClient(p *table.Printer, r *results.Result) {
 	if c := r.Client; c != nil {
 		lines = append(lines, contentionParts(c)...)
 	}
-	if len(lines) == 0 {
+	hosts := agentHosts(r.Client)
+	if len(lines)+len(hosts) == 0 {
 		return
 	}
 
@@ -33,6 +34,23 @@ func printClient(p *table.Printer, r *results.Result) {
 	for _, line := range lines {
 		p.Wrapped("  ", line)
 	}
+	for _, host := range hosts {
+		printNode(p, "agent on", host)
+	}
+}
+
+// agentHosts are the hosts of load agents, as far as they were sampled.
+func agentHosts(c *results.ClientReport) []results.NodeTelemetry {
+	if c == nil {
+		return nil
+	}
+	var hosts []results.NodeTelemetry
+	for _, a := range c.Agents {
+		if a.Telemetry != nil {
+			hosts = append(hosts, *a.Telemetry)
+		}
+	}
+	return hosts
 }
 
 // contentionParts say where the threads of the client ran, and which cores were wanted
@@ -48,17 +66,19 @@ func contentionParts(c *results.ClientReport) []string {
 	if c.PlaceRefused != "" {
 		parts = append(parts, "not so: "+text.Clean(c.PlaceRefused))
 	}
+
 	if c.StarvedMaxS != nil && c.StarvedS != nil {
 		parts = append(parts, fmt.Sprintf("without a core though ready to run: up to %.1f ms at a time, %.2f s in all",
 			1000**c.StarvedMaxS, *c.StarvedS))
 	}
 	if c.CPUPressureS != nil && c.DurationS > 0 {
-		parts = append(parts, fmt.Sprintf("some task of the machine waited for a core for %.0f %% of the pass (PSI)",
+		parts = append(parts, fmt.Sprintf("some program waited for a core during %.0f %% of the pass (PSI)",
 			min(100**c.CPUPressureS/c.DurationS, 100)))
 	}
 	if c.StealS != nil && *c.StealS > 0 {
 		parts = append(parts, fmt.Sprintf("the hypervisor took %.2f s of the machine's CPUs (steal)", *c.StealS))
 	}
+
 	return parts
 }
 

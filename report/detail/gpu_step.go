@@ -25,15 +25,17 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 			strings.Join(gpuParts(g), "; ")))
 	}
 
-	if t.Sum != nil && len(t.GPUs) > 1 {
+	if t.Sum != nil && (len(t.GPUs) > 1 || len(t.Nodes) > 0) {
 		p.Wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
 	}
 
 	printEfficiency(p, "per work", t.Efficiency)
 	printEfficiency(p, "in the steady state", t.Steady)
-	if h := t.Host; h != nil {
-		p.Wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (peak %s %%), peak memory %s GiB, peak load %s",
-			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2)))
+	if t.Host != nil {
+		p.Wrapped("  ", "host: "+hostText(t.Host))
+	}
+	for _, n := range t.Nodes {
+		printNode(p, "node", n)
 	}
 
 	if line := samplingText(t); line != "" {
@@ -42,6 +44,25 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 
 	for _, note := range t.Notes {
 		p.Wrapped("  ", "note: "+text.Clean(note))
+	}
+}
+
+func hostText(h *results.HostFigures) string {
+	return fmt.Sprintf("CPUs busy %s %% (peak %s %%), peak memory %s GiB, peak load %s",
+		shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2))
+}
+
+// printNode prints what is known of another host: a node of the server, or the
+// host of a load agent.
+func printNode(p *table.Printer, what string, n results.NodeTelemetry) {
+	name := what + " " + text.Clean(n.Node)
+	if n.Host != nil {
+		p.Wrapped("  ", name+": "+hostText(n.Host))
+	}
+	for i := range n.GPUs {
+		g := &n.GPUs[i]
+		p.Wrapped("  ", fmt.Sprintf("%s, GPU %d %s: %s", name, g.Index, text.Clean(cmp.Or(g.Name, g.Device)),
+			strings.Join(gpuParts(g), "; ")))
 	}
 }
 
@@ -93,8 +114,8 @@ func samplingText(t *results.Telemetry) string {
 	if len(t.GPUs) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest gap %s s",
-		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps,
+	text := fmt.Sprintf("read by %s: %s, %d failed, longest gap %s s",
+		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), text.Count(t.Readings, "reading"), t.Gaps,
 		table.Number(t.LongestGapS, 2))
 	if t.PeriodS != nil {
 		text += fmt.Sprintf(", requested every %s s", table.Number(t.PeriodS, 2))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -35,6 +36,16 @@ func printMore(p *table.Printer, f *results.Figures) {
 			text.Number(s.PeakOutputTokens, 1, 0))
 	}
 
+	if f.Images != nil {
+		add("%s in the prompts, %s images/s", text.Count(*f.Images, "image"), text.Number(f.ImageThroughput, 1, 2))
+	}
+
+	if f.AudioS != nil {
+		add("%s s of audio in %s, RTFx %s", text.Number(f.AudioS, 1, 1), text.Count(f.Completed, "request"),
+			text.Number(f.RTFx, 1, 2))
+	}
+
+	lines = append(lines, upperBoundLines(f.UpperBounds)...)
 	for _, b := range f.Prompts {
 		add("prompts of %d to %d tokens (n %d): median TTFT %s ms, TPOT %s ms", b.From, b.To, b.N,
 			formatMS(b.TTFT.Median), formatMS(b.TPOT.Median))
@@ -52,6 +63,24 @@ func printMore(p *table.Printer, f *results.Figures) {
 	for _, line := range lines {
 		p.Wrapped("  ", line)
 	}
+}
+
+// upperBoundLines say how high the percentiles can be, a line for each latency.
+func upperBoundLines(bounds []results.UpperBound) []string {
+	var lines []string
+	for i, b := range bounds {
+		name := metrics.PercentileName(b.P) + " " + strings.ToUpper(b.Latency)
+		part := fmt.Sprintf("%s at most %s ms", name, formatMS(b.AtMostS))
+		if b.MoreRequests > 0 {
+			part = fmt.Sprintf("%s not yet known: %d more requests", name, b.MoreRequests)
+		}
+		if i > 0 && bounds[i-1].Latency == b.Latency {
+			lines[len(lines)-1] += "; " + part
+			continue
+		}
+		lines = append(lines, "at 95 % confidence: "+part)
+	}
+	return lines
 }
 
 func answerParts(a *results.Answers) []string {

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
 // shownGenerations are the readings that the step report shows beside ours;
@@ -80,7 +81,7 @@ func (b beside) differs(f *results.Figures, c results.CompatReading) bool {
 // ReadingDiffers reports whether a generation would have shown other figures.
 func ReadingDiffers(r *results.Result, g results.Generation) bool {
 	c, ok := r.Compat[g]
-	if !ok || r.Figures == nil {
+	if !ok || r.Figures == nil || !vllm.Reads(r.Asked.API) {
 		return false
 	}
 	for _, b := range besides() {

@@ -23,7 +23,12 @@ func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
 		}
 	}
 
+	printParts(p, r.Parts)
+	printResent(p, r.Resent)
+	printEvaluation(p, r.Evaluation)
+	printCommandScore(p, r.CommandScore)
 	if r.Figures != nil {
+		printToolCalls(p, r.Figures.Tools)
 		printClient(p, r)
 		printReadings(p, r)
 	}

@@ -58,12 +58,18 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	}
 
 	printCache(p, r.Cache)
+	printResent(p, r.Resent)
+	printEvaluation(p, r.Evaluation)
+	printCommandScore(p, r.CommandScore)
 	if r.Figures != nil {
 		p.Line("")
 		if err := Block(p, r); err != nil {
 			return err
 		}
 		printMore(p, r.Figures)
+		printSessions(p, r.Figures.Sessions)
+		printToolCalls(p, r.Figures.Tools)
+		printParts(p, r.Parts)
 		printClient(p, r)
 		printGPUs(p, r.Telemetry)
 		printCost(p, r.Cost)
@@ -120,6 +126,13 @@ func printLoad(p *table.Printer, a results.Asked) {
 	}
 
 	rate := "all at once"
+	if s := a.Settings; s != nil && len(s.Stages) > 0 {
+		rate = "in stages:"
+		for _, stage := range s.Stages {
+			rate += " " + stage.String() + ";"
+		}
+		rate = strings.TrimSuffix(rate, ";")
+	}
 	if a.RequestRate != nil {
 		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
 	}
@@ -159,6 +172,9 @@ func printServers(p *table.Printer, servers []results.Server) {
 		if s.Component != "" {
 			name += " " + text.Clean(s.Component)
 		}
+		if s.Node != "" {
+			name += " on node " + text.Clean(s.Node)
+		}
 		p.Wrapped("  ", name+": "+strings.Join(about, ", "))
 		if len(s.Argv) > 0 {
 			p.Wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))
@@ -172,10 +188,14 @@ func printComponents(p *table.Printer, all []results.ComponentFigures) {
 	if len(all) == 0 {
 		return
 	}
+
 	const giB = 1 << 30
 	p.Section("Components")
 	for _, c := range all {
 		about := []string{text.Count(c.Servers, "server")}
+		if len(c.Nodes) > 0 {
+			about = append(about, "on other nodes: "+text.Clean(strings.Join(c.Nodes, " ")))
+		}
 		for _, counter := range []struct{ name, words string }{
 			{"requests_total", "requests"},
 			{"input_tokens_total", "input tokens"},
@@ -185,6 +205,7 @@ func printComponents(p *table.Printer, all []results.ComponentFigures) {
 				about = append(about, fmt.Sprintf("%.0f %s", n, counter.words))
 			}
 		}
+
 		if len(c.GPUs) > 0 {
 			var gib *float64
 			if c.VRAMPeak != nil {
@@ -193,6 +214,7 @@ func printComponents(p *table.Printer, all []results.ComponentFigures) {
 			about = append(about, fmt.Sprintf("GPUs %v", c.GPUs), table.Number(gib, 2)+" GiB at its peak",
 				table.Number(c.PowerMeanW, 0)+" W", table.Number(c.EnergyJ, 0)+" J")
 		}
+
 		p.Wrapped("  ", text.Clean(c.Component)+": "+strings.Join(about, ", "))
 	}
 }
@@ -205,8 +227,8 @@ func printReplicas(p *table.Printer, all []results.ReplicaFigures) {
 	p.Section("Replicas")
 	for _, r := range all {
 		f := r.Figures
-		p.Line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica,
-			f.Completed, f.Asked,
+		p.Line(fmt.Sprintf("  %d: %d of %s ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica,
+			f.Completed, text.Count(f.Asked, "request"),
 			table.Number(f.RequestThroughput, 2), table.Number(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
 	}
 }

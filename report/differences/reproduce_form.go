@@ -73,7 +73,7 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 		marks.WriteString(origin + here)
 		interval := table.Missing
 		if a.Low != nil {
-			interval = fmt.Sprintf("%+.2f to %+.2f %%", 100**a.Low, 100**a.High)
+			interval = versus.RangeText(*a.Low, *a.High)
 		}
 		p.Table.Rows = append(p.Table.Rows, table.Row{Cells: []table.Cell{
 			{Text: f.Title},

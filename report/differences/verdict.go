@@ -22,13 +22,13 @@ func verdictLines(c *versus.Comparison) []string {
 		line := fmt.Sprintf("%s against %s: ", c.Sides[v.Side].Name, c.Sides[c.Baseline].Name)
 		switch n := len(v.Sets); {
 		case n == 0:
-			line += "nothing could be matched."
+			line += "no variant and load point match."
 		case !ok:
-			line += "no figure is known of both."
+			line += whyNothingCompared(v.Sets)
 		default:
 			line += figure.Title + " " + tallyText(v.Sets, figure, c.Rule) + "."
 			if n := suspectPairs(v.Sets); n > 0 {
-				line += fmt.Sprintf(" Suspect repeats stand behind %s.", text.Count(n, "comparison"))
+				line += fmt.Sprintf(" %s used suspect repeats.", text.Count(n, "comparison"))
 			}
 			if worse := worseOthers(v.Sets, c.Figures, figure); len(worse) > 0 {
 				line += " Also worse: " + text.Few(worse) + "."
@@ -38,6 +38,20 @@ func verdictLines(c *versus.Comparison) []string {
 	}
 
 	return lines
+}
+
+// whyNothingCompared says why no pair has a figure of both sides.
+func whyNothingCompared(pairs []versus.Pair) string {
+	var reasons []string
+	for _, p := range pairs {
+		if p.Never != "" {
+			reasons = text.AppendNew(reasons, p.Never)
+		}
+	}
+	if len(reasons) == 0 {
+		return "the two sides have no figure in common."
+	}
+	return "not comparable: " + text.Few(reasons) + "."
 }
 
 // decidingFigure is the figure that decides the baseline's own verdict, or the
@@ -75,7 +89,7 @@ func tallyText(pairs []versus.Pair, figure catalog.Figure, rule compare.Rule) st
 		}
 	}
 	if compared == 0 {
-		return fmt.Sprintf("is compared in none of %s", text.Count(len(pairs), "pair"))
+		return fmt.Sprintf("could not be compared in any of %s", text.Count(len(pairs), "pair"))
 	}
 
 	var parts []string

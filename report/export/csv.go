@@ -3,12 +3,14 @@ package export
 import (
 	"cmp"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -16,20 +18,23 @@ import (
 // CSV prints one row a step, in the order of the plan, in base units. A field
 // is empty where nothing is known.
 func CSV(w io.Writer, run *results.Run) error {
-	fields := csvFields(run)
+	return writeFields(w, csvFields(run), slices.Values(run.Steps))
+}
+
+// writeFields prints the names of fields, and a row for each step.
+func writeFields(w io.Writer, fields []csvField, steps iter.Seq[results.Step]) error {
 	out := newWriter(w)
 	record := make([]string, len(fields))
 	for i, f := range fields {
 		record[i] = f.name
 	}
-
 	if err := out.write(record); err != nil {
 		return err
 	}
 
-	for i := range run.Steps {
-		for k, f := range fields {
-			record[k] = f.value(&run.Steps[i])
+	for step := range steps {
+		for i, f := range fields {
+			record[i] = f.value(&step)
 		}
 		if err := out.write(record); err != nil {
 			return err
@@ -69,6 +74,7 @@ func csvFields(run *results.Run) []csvField {
 	}
 
 	fields = append(fields, ofCatalog(catalog.All(catalog.Pass)...)...)
+	fields = append(fields, ofCatalog(catalog.MeasureFigures(versus.StepResults(run))...)...)
 	fields = append(fields, gpuFields(run)...)
 	fields = append(fields, costFields(run)...)
 	percentiles := percentilesOf(run)

@@ -12,7 +12,7 @@ import (
 )
 
 // HistoryCSV prints one row for each run of each series, in base units and
-// shares. What changed between a run and the one before it stands in its row; a
+// shares. What changed between a run and the one before it is in its row; a
 // field is empty where nothing is known.
 func HistoryCSV(w io.Writer, all []history.Series) error {
 	out := newWriter(w)

@@ -14,7 +14,22 @@ import (
 // variables are the columns of what a run varies and what it holds: model,
 // engine, load, server start, and the arguments in which servers differ.
 func variables(run *results.Run) []csvField {
-	fields := []csvField{
+	fields := loadVariables()
+	for _, name := range differingArguments(run) {
+		fields = append(fields, ofStep(argumentName(name), func(r *results.Result) string {
+			return text.Clean(versus.RecipeOf(r).Arguments()[name])
+		}))
+	}
+
+	return fields
+}
+
+// argumentName is the name of the column of a flag.
+func argumentName(flag string) string { return "arg." + text.Clean(strings.TrimLeft(flag, "-")) }
+
+// loadVariables are the columns of model, engine, load and server start.
+func loadVariables() []csvField {
+	return []csvField{
 		ofServer("model", func(s results.Server) string { return text.Clean(s.Model) }),
 		ofServer("engine", func(s results.Server) string { return text.Clean(s.Launcher) }),
 		ofServer("engine_version", func(s results.Server) string { return text.Clean(s.Version) }),
@@ -31,13 +46,6 @@ func variables(run *results.Run) []csvField {
 		ofStep("input_len_tokens", func(r *results.Result) string { return optional(r.Asked.InputLen) }),
 		ofStep("output_len_tokens", func(r *results.Result) string { return optional(r.Asked.OutputLen) }),
 	}
-	for _, name := range differingArguments(run) {
-		fields = append(fields, ofStep("arg."+text.Clean(strings.TrimLeft(name, "-")), func(r *results.Result) string {
-			return text.Clean(versus.RecipeOf(r).Arguments()[name])
-		}))
-	}
-
-	return fields
 }
 
 // differingArguments are the flags that not all servers of a run were started

@@ -68,7 +68,7 @@ func (c Column) spread(cell compare.Cell) string {
 // costs only where a cell has them.
 func columns(cells []compare.Cell) []Column {
 	always, groups := []catalog.Group{catalog.Pass, catalog.Latency}, []catalog.Group{catalog.Hardware, catalog.Energy}
-	if onlyLlamaBench(cells) {
+	if onlyPrograms(cells) {
 		always = nil
 	} else {
 		groups = append(groups, catalog.Cost)
@@ -99,16 +99,16 @@ func priced(all []Column, cells []compare.Cell) []Column {
 	return all
 }
 
-// onlyLlamaBench reports whether no cell has figures of requests, and some have
-// tests of llama-bench, which stand in a table of their own.
-func onlyLlamaBench(cells []compare.Cell) bool {
+// onlyPrograms reports whether no cell has figures of requests, and some have
+// others, which are in a table of their own.
+func onlyPrograms(cells []compare.Cell) bool {
 	tests := false
 	for _, c := range cells {
 		for _, r := range c.Steps {
 			if r.Figures != nil {
 				return false
 			}
-			tests = tests || len(r.LlamaBench) > 0
+			tests = tests || r.OfProgram()
 		}
 	}
 	return tests

@@ -133,7 +133,7 @@ func UnrankedLegend(cells []compare.Cell) []string {
 	return lines
 }
 
-// MarkLegend explains the marks that stand in a table.
+// MarkLegend explains the marks that are in a table.
 func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
@@ -155,7 +155,7 @@ func MarkLegend(marks string) []string {
 const bestLegend = "best at this load point among valid rows, by the digits shown; intervals and differences say how " +
 	"certain that is"
 
-// uneven reports whether rows with figures stand on different numbers of steps.
+// uneven reports whether rows with figures rest on different numbers of steps.
 func uneven(cells []compare.Cell) bool {
 	n := 0
 	for _, c := range cells {
@@ -191,7 +191,7 @@ func requests(c compare.Cell) string {
 		}
 	}
 
-	if asked == 0 {
+	if asked == 0 && (completed == 0 || !completedKnown) {
 		return table.Missing
 	}
 
@@ -205,7 +205,7 @@ func requests(c compare.Cell) string {
 	return texts[0] + "/" + texts[1]
 }
 
-// repeats says how many steps a row stands on: "3", "2 of 3", "3, one start".
+// repeats says how many steps a row rests on: "3", "2 of 3", "3, one start".
 func repeats(c compare.Cell) string {
 	n, lives := len(c.Counted), c.Lives()
 	text := strconv.Itoa(n)
@@ -374,7 +374,7 @@ func candidates(col Column, cells []compare.Cell, values []*float64, entries []t
 	return simulated[0], simulated[1]
 }
 
-// SimulatedLine stands above all figures that no engine produced.
+// SimulatedLine precedes all figures that no engine produced.
 const SimulatedLine = results.SimulatedMark + " these figures come from bench's simulator, not from an inference engine"
 
 // ColumnLegend is bestLegend of tables whose columns are ranked as a whole.

@@ -14,7 +14,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// costLegend stands beside every table with a cost in it.
+// costLegend is beside every table with a cost in it.
 const costLegend = "cost: GPUs x hours of the measured window x price, or energy of the GPUs x price (idle power " +
 	"included, host and cooling not), / tokens of the successful requests"
 
@@ -61,7 +61,7 @@ func CompareCosts(run *results.Run) table.Table {
 	return c
 }
 
-// TestCostLegend stands beside the costs of llama-bench's tests.
+// TestCostLegend is beside the costs of llama-bench's tests.
 const TestCostLegend = "cost: GPUs x price of an hour / 3600 / (t/s) x 1,000,000; the energy of a single test is not " +
 	"known"
 
@@ -88,7 +88,7 @@ func costNotes(run *results.Run) []string {
 	var lines []string
 	of := make(map[string][]string)
 	for _, s := range run.Steps {
-		if r := s.Result; r.Cost != nil && r.Cost.Reason != "" && (r.Figures != nil || len(r.LlamaBench) > 0) {
+		if r := s.Result; r.Cost != nil && r.Cost.Reason != "" && r.Measured() {
 			lines = text.AppendNew(lines, r.Cost.Reason)
 			of[r.Cost.Reason] = append(of[r.Cost.Reason], r.Step.ID)
 		}

@@ -64,8 +64,8 @@ func (b *Board) open() int {
 	return n
 }
 
-// NewBoard is the board of a run that was read back.
-func NewBoard(run *results.Run) *Board {
+// newBoard is the board of a run that was read back.
+func newBoard(run *results.Run) *Board {
 	b := &Board{Manifest: run.Manifest, at: map[string]int{}}
 	for i, ref := range run.Manifest.Planned {
 		b.at[ref.ID] = i
@@ -120,7 +120,7 @@ func (b *Board) Event(e results.Event) (ended string) {
 	return ""
 }
 
-// again puts what was cut off or left out back to pending when a run goes on.
+// again puts what was cut off or left out back to pending when a run continues.
 func (b *Board) again(kind results.EventKind) {
 	for i := range b.Steps {
 		s := &b.Steps[i]

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -55,7 +56,7 @@ func Follow(dir string) (*Follower, error) {
 		return nil, err
 	}
 
-	f.board = NewBoard(run)
+	f.board = newBoard(run)
 
 	return f, nil
 }
@@ -168,7 +169,10 @@ func (f *Follower) newEvents(path string) ([]results.Event, error) {
 		return nil, nil
 	}
 
-	text, err := io.ReadAll(io.NewSectionReader(file, f.read[path], info.Size()-f.read[path]))
+	if _, err = file.Seek(f.read[path], io.SeekStart); err != nil {
+		return nil, fmt.Errorf("follow run: %w", err)
+	}
+	text, err := inside.ReadAll(file)
 	if err != nil {
 		return nil, fmt.Errorf("follow run: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // marks are the symbols of the matrix.
@@ -114,7 +116,7 @@ func (f *frame) head() []line {
 // where there is room in words too.
 func (f *frame) counts(words bool) line {
 	m := marksOf(f.unicode)
-	l := line{{fmt.Sprintf("%d steps ", f.view.Total), plain}}
+	l := line{{text.Count(f.view.Total, "step") + " ", plain}}
 	for _, s := range states() {
 		if n := f.view.Counts[s]; n > 0 {
 			text := fmt.Sprintf(" %d", n)
@@ -167,10 +169,10 @@ func (f *frame) matrix(height int) []line {
 func (f *frame) beyond(rows, shown int) line {
 	var more []string
 	if n := len(f.view.Rows) - rows; n > 0 {
-		more = append(more, fmt.Sprintf("%d rows", n))
+		more = append(more, text.Count(n, "row"))
 	}
 	if n := len(f.view.Columns) - shown; n > 0 {
-		more = append(more, fmt.Sprintf("%d columns", n))
+		more = append(more, text.Count(n, "column"))
 	}
 	if len(more) == 0 {
 		return nil

@@ -58,7 +58,7 @@ func night(variants, points, repeats int) *Board {
 	last := run.Manifest.Planned[min(len(run.Manifest.Planned)/2, 9)]
 	event(results.Event{Kind: results.StepStarted, Step: last.ID, Attempt: 1, Life: "01-" + last.Variant})
 	run.Events = events
-	b := NewBoard(run)
+	b := newBoard(run)
 	result := &results.Result{
 		Step: run.Manifest.Planned[0], Verdict: results.OK,
 		Figures: &results.Figures{Asked: 64, Completed: 64, OutputThroughput: new(1234.5)},
@@ -352,8 +352,8 @@ func TestWords(t *testing.T) {
 		0: "0 s", 59.4: "59 s", 61: "1 min 01 s", 3600: "1 h 00 min",
 		90000: "1 d 1 h", -3: "0 s",
 	} {
-		if got := lasting(seconds); got != want {
-			t.Errorf("lasting(%g) = %q, want %q", seconds, got, want)
+		if got := text.Lasting(seconds); got != want {
+			t.Errorf("text.Lasting(%g) = %q, want %q", seconds, got, want)
 		}
 	}
 	for seconds, want := range map[float64]string{

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -79,9 +80,9 @@ func tail(r io.Reader) ([]string, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var lines []string
 	for {
-		text, err := in.ReadString('\n')
-		if text = clean(text); text != "" {
-			lines = append(lines, text[:min(len(text), longest)])
+		piece, err := in.ReadSlice('\n') // a line that is longer than the buffer counts as several
+		if text := clean(string(piece)); text != "" {
+			lines = append(lines, secrets.Known().Beginning(text, longest))
 		}
 		if len(lines) > 2*logLines {
 			lines = append(lines[:0], lines[len(lines)-logLines:]...)
@@ -89,7 +90,7 @@ func tail(r io.Reader) ([]string, error) {
 		if errors.Is(err, io.EOF) {
 			return lines[max(0, len(lines)-logLines):], nil
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return lines, fmt.Errorf("read server log: %w", err)
 		}
 	}

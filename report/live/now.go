@@ -46,7 +46,7 @@ func nowOf(l results.Live) *Now {
 			text.Number(s.Running, 1, 0),
 			text.Number(s.Waiting, 1, 0))
 		if s.AgeS > silence.Seconds() {
-			n.Server += fmt.Sprintf("   (%s old)", lasting(s.AgeS))
+			n.Server += fmt.Sprintf("   (%s old)", text.Lasting(s.AgeS))
 		}
 	}
 
@@ -103,20 +103,20 @@ func phaseWords(l results.Live) string {
 
 // timeWords say how long a phase has lasted and what is known of its end.
 func timeWords(l results.Live) string {
-	parts := []string{lasting(l.PhaseS)}
+	parts := []string{text.Lasting(l.PhaseS)}
 	switch {
 	case l.Phase == results.LiveMeasuring && l.LeftS != nil:
 		parts = append(parts, about(*l.LeftS)+" left")
 	case l.Phase == results.LiveMeasuring:
 		parts = append(parts, "time left unknown")
 	case l.UsualS != nil:
-		parts = append(parts, "last time "+lasting(*l.UsualS))
+		parts = append(parts, "last time "+text.Lasting(*l.UsualS))
 	case l.Phase == results.LiveLaunching:
 		parts = append(parts, "no earlier launch to estimate from")
 	}
 
 	if l.LimitS != nil && l.Phase != results.LiveMeasuring {
-		parts = append(parts, "times out after "+lasting(*l.LimitS))
+		parts = append(parts, "times out after "+text.Lasting(*l.LimitS))
 	}
 
 	return strings.Join(parts, ", ")

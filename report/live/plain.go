@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// plainPeriod is the time after which what goes on is told again, where lines
+// plainPeriod is the time after which work in progress is reported again, where lines
 // cannot be rewritten.
 const plainPeriod = 10 * time.Second
 
-// Plain shows a run in lines: each step that ends, what goes on every ten
+// Plain shows a run in lines: each step that ends, work in progress every ten
 // seconds, and the end.
 type Plain struct {
 	Out   io.Writer
@@ -65,7 +65,7 @@ func (p *Plain) isRunning(v View, now time.Time) {
 	fmt.Fprintln(p.Out, nowLine(v))
 }
 
-// nowLine is what goes on in one line.
+// nowLine is the work in progress in one line.
 func nowLine(v View) string {
 	n := v.Now
 	line := n.Phase + ", " + n.Time

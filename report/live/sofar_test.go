@@ -50,7 +50,7 @@ func TestResultsSoFar(t *testing.T) {
 // one that it has.
 func TestReasonIsTheWarningThatDisqualifies(t *testing.T) {
 	ref := results.StepRef{ID: "a_c1_r1", Variant: "a", Point: "c1", Repeat: 1}
-	b := NewBoard(&results.Run{Manifest: results.Manifest{Planned: []results.StepRef{ref}}})
+	b := newBoard(&results.Run{Manifest: results.Manifest{Planned: []results.StepRef{ref}}})
 	b.Result(&results.Result{
 		Step: ref, Verdict: results.Suspect, Figures: &results.Figures{},
 		Warnings: []results.Warning{

@@ -204,7 +204,7 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 
 	ago := "never"
 	if !last.IsZero() {
-		ago = lasting(p.Now.Sub(last).Seconds()) + " ago"
+		ago = text.Lasting(p.Now.Sub(last).Seconds()) + " ago"
 	}
 
 	if p.Jobs != nil {
@@ -217,12 +217,12 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	case b.Finished && !speaks:
 		return RunEnded, "ended"
 	case speaks && len(lives) > 0:
-		return RunActive, "running for " + lasting(fresh[0].RunForS)
+		return RunActive, "running for " + text.Lasting(fresh[0].RunForS)
 	case p.Held && len(fresh) == 0:
 		return RunActive, "running"
 	case p.Held:
 		return RunSilent, "the process is alive but silent for " +
-			lasting(p.Now.Sub(fresh[0].UpdatedAt).Seconds())
+			text.Lasting(p.Now.Sub(fresh[0].UpdatedAt).Seconds())
 	case len(b.Manifest.Groups) > 0:
 		return RunWaits, "no job is running; last sign " + ago
 	case !p.Known:

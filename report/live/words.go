@@ -10,23 +10,6 @@ import (
 	"github.com/benchrig/bench/internal/text"
 )
 
-// lasting is a duration as people say it, two units at most.
-func lasting(seconds float64) string {
-	const minute, hour, day = 60, 3600, 86400
-	s := int64(math.Round(seconds))
-	switch {
-	case s < 0:
-		return "0 s"
-	case s < minute:
-		return fmt.Sprintf("%d s", s)
-	case s < hour:
-		return fmt.Sprintf("%d min %02d s", s/minute, s%minute)
-	case s < day:
-		return fmt.Sprintf("%d h %02d min", s/hour, s%hour/minute)
-	}
-	return fmt.Sprintf("%d d %d h", s/day, s%day/hour)
-}
-
 // about is a duration that is an estimate: one unit is enough.
 func about(seconds float64) string {
 	const minute, hour, few = 60, 3600, 10
@@ -41,7 +24,7 @@ func about(seconds float64) string {
 	return fmt.Sprintf("%.0f h", seconds/hour)
 }
 
-// unknown stands where a value is not known.
+// unknown is shown where a value is not known.
 const unknown = "-"
 
 // number is a value with at least three digits that count.

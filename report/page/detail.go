@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -90,6 +91,13 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*stepDe
 		})
 	}
 
+	for _, m := range r.Measures {
+		d.Tests = append(d.Tests, report.Fact{
+			Name:  text.Clean(m.Title),
+			Value: fmt.Sprintf("%s %s, n = %d", table.Number(m.Value, 3), text.Clean(m.Unit), m.N),
+		})
+	}
+
 	for i, f := range r.Earlier {
 		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, text.Clean(f.Error())))
 	}
@@ -135,13 +143,14 @@ func headlineOf(r *results.Result) string {
 		return text.Clean(r.Failure.Error())
 	}
 	if f == nil {
-		if len(r.LlamaBench) > 0 {
-			return text.Count(len(r.LlamaBench), "test")
+		if r.OfProgram() {
+			return text.Count(len(r.LlamaBench)+len(r.Measures), "figure")
 		}
 		return ""
 	}
 
-	parts := []string{fmt.Sprintf("%d of %d requests in %s s", f.Completed, f.Asked, short(f.DurationS))}
+	parts := []string{fmt.Sprintf("%d of %s in %s s", f.Completed, text.Count(f.Asked, "request"),
+		short(f.DurationS))}
 	if f.OutputThroughput != nil {
 		parts = append(parts, short(*f.OutputThroughput)+" output tok/s")
 	}

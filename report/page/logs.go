@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -83,7 +84,7 @@ func lastLines(in io.Reader, most int) []string {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := r.ReadSlice('\n')
-		kept := string(line[:min(len(line), longestLine)])
+		kept := secrets.Known().Beginning(string(line), longestLine)
 		for errors.Is(err, bufio.ErrBufferFull) { // the rest of a very long line
 			_, err = r.ReadSlice('\n')
 		}

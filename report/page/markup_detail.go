@@ -91,5 +91,5 @@ func (d *stepDetail) asked() g.Node {
 		text = markup.Folded("All figures, as bench report --step prints them", markup.Verbatim(d.Text))
 	}
 
-	return markup.Lines(markup.Facts("Load asked for", d.Asked), body, log, text)
+	return markup.Lines(markup.Facts("Requested load", d.Asked), body, log, text)
 }

@@ -181,13 +181,13 @@ func TestStandingSentences(t *testing.T) {
 			),
 			[]string{
 				"Cannot tell which is best at c8: b has 20.00 % more", "Only one variant has valid figures at c16.",
-				"No valid figures at c32.",
+				"No valid figures at c32 (client-limit).",
 			},
 			false,
 		},
 		{
 			"all suspect", alone(suspect(measured("a", 1, 100))),
-			[]string{"Nothing to compare: no step of this run has valid figures."},
+			[]string{"Nothing to compare: no step of this run has valid figures (client-limit)."},
 			false,
 		},
 		{"nothing", alone(), nil, false},
@@ -242,6 +242,7 @@ func at(point string, r *results.Result) *results.Result {
 
 func suspect(r *results.Result) *results.Result {
 	r.Verdict = results.Suspect
+	r.Warnings = []results.Warning{{Code: results.WarnClientLimit, Message: "late"}}
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/results/store/moments"
 )
 
 // budget is how much of a step the page may show, so that a page of many steps
@@ -104,7 +105,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 
 	traces := curves.NewTraces(duration)
 	var failed error
-	for record, err := range store.ReadMoments(dir) {
+	for record, err := range moments.Read(dir) {
 		if err != nil {
 			p.bad++
 			failed = err
@@ -119,7 +120,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	p.keep(traces, b)
 	var curves telemetry.CurveSet
 	for sample, err := range store.ReadTelemetry(dir) {
-		if err == nil {
+		if err == nil && sample.Node == "" {
 			curves.Add(&sample)
 		}
 	}

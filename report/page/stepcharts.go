@@ -35,7 +35,10 @@ func requestsChart(step string, p *pass) (*figure, error) {
 	svg, err := chart.Requests(chart.RequestsSpec{
 		Head: chart.Head{ID: "requests-" + step, Title: "Requests of " + step}, Rows: p.requests, Total: p.total,
 	})
-	caption := fmt.Sprintf("All %d requests, in the order of their planned send times.", p.total)
+	caption := "The only request."
+	if p.total > 1 {
+		caption = fmt.Sprintf("All %d requests, in the order of their planned send times.", p.total)
+	}
 	if n := len(p.requests); n < p.total {
 		caption = fmt.Sprintf("%d of %d requests, in the order of their planned send times: the slowest and failed "+
 			"ones, and an even sample of the others.", n, p.total)
@@ -47,6 +50,7 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 	if len(p.inFlight) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
+
 	s := chart.InFlightSpec{
 		Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step},
 		Panels: []chart.LevelPanel{
@@ -60,6 +64,7 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 			},
 		},
 	}
+
 	svg, err := chart.InFlight(s)
 	return &figure{SVG: svg, Wide: true, Caption: "Requests and tokens in flight. Tokens: prompts plus answers " +
 		"received so far, a " +

@@ -15,12 +15,12 @@ import (
 )
 
 // sweep draws figures over the points of the load, or where there is one point
-// side by side: all but the one that decides, which stands above.
+// side by side: all but the one that decides, which is above.
 func (d *drawer) sweep() ([]*figure, error) {
 	decides, _ := d.decides()
 	steps := versus.StepResults(d.run)
 	figures := catalog.Drawn(steps)
-	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
+	if slices.ContainsFunc(steps, (*results.Result).OfProgram) {
 		figures = catalog.FiguresOf(steps)
 	}
 

@@ -3,6 +3,7 @@ package studies
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,14 +147,23 @@ func scaled(n int64, unit float64) string {
 	if n == 0 {
 		return table.Missing
 	}
-	return table.Number(new(float64(n)/unit), studyDigits)
+	return scaledFloat(new(float64(n)), unit)
 }
 
+// scaledFloat is a value in a unit. One that would read as zero has two
+// significant digits.
 func scaledFloat(v *float64, unit float64) string {
 	if v == nil {
 		return table.Missing
 	}
-	return table.Number(new(*v/unit), studyDigits)
+
+	const least = 0.005 // that is not rounded to 0.00
+	in := *v / unit
+	if in == 0 || !(math.Abs(in) < least) {
+		return table.Number(&in, studyDigits)
+	}
+	digits := 1 - int(math.Floor(math.Log10(math.Abs(in))))
+	return strconv.FormatFloat(in, 'f', digits, 64)
 }
 
 func buildsOf(all []tested) []string {
@@ -282,7 +292,7 @@ func withoutColumns(
 ) func(results.LlamaBenchRow) []results.RowSetting {
 	return func(row results.LlamaBenchRow) []results.RowSetting {
 		return slices.DeleteFunc(settings(row), func(s results.RowSetting) bool {
-			return s.Name == "backend" || s.Name == "ngl" || s.Name == "fa" || s.Name == "model"
+			return slices.Contains([]string{"backend", "ngl", "fa", "model", "size", "params"}, s.Name)
 		})
 	}
 }

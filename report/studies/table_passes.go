@@ -29,6 +29,7 @@ const (
 
 func passColumns() []passColumn {
 	const ms = 1000
+
 	return []passColumn{
 		{"input", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return detail.OfInt(s.InputTokens) }},
 		{"generated", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return detail.OfInt(s.OutputTokens) }},

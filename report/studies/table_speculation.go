@@ -37,7 +37,7 @@ func DraftingOf(s results.Server) drafting {
 	}
 
 	for _, name := range []string{
-		"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n",
+		"--num-speculative-tokens", "--spec-draft-n-max", "--draft-max", "--draft", "--draft-n",
 		"--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens",
 	} {
 		if n, err := strconv.Atoi(args[name]); err == nil && d.K == 0 {
@@ -46,7 +46,7 @@ func DraftingOf(s results.Server) drafting {
 	}
 
 	for _, name := range []string{
-		"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path",
+		"--speculative-model", "--spec-draft-model", "--speculative-draft-model-path",
 		"--speculative-draft-model", "--speculative-algorithm",
 	} {
 		d.draft = cmp.Or(d.draft, args[name])

@@ -197,7 +197,7 @@ func completedOf(c compare.Cell) string {
 	return fmt.Sprintf("%d of %d", completed, asked)
 }
 
-// studyNotes say why a row is not ranked, and what it stands on.
+// studyNotes say why a row is not ranked, and what it rests on.
 func studyNotes(cells []compare.Cell) []string {
 	var notes []string
 	for _, c := range cells {

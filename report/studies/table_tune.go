@@ -48,9 +48,9 @@ func tuneIntro(policy *results.TunePolicy, variants int) []string {
 		drawn = fmt.Sprintf(", drawn from %d", policy.Drawn)
 	}
 	return []string{
-		fmt.Sprintf("%s, among %d%s. Rounds measured at most %s variants, one server start each; then %d rounds "+
+		fmt.Sprintf("%s, among %d%s. Rounds measured at most %s variants, one server start each; then %s "+
 			"compared the best one with the baseline.", what, variants, drawn,
-			strings.Join(sizesText(policy.Sizes), ", "), policy.Confirm),
+			strings.Join(sizesText(policy.Sizes), ", "), text.Count(policy.Confirm, "round")),
 		"A variant that was dropped on few starts may be as good as those that went on.",
 	}
 }
@@ -112,7 +112,8 @@ func TuneLines(run *results.Run, o tune.Outcome) []string {
 	case o.Recipe == nil && o.Over >= len(policy.Sizes):
 		return []string{"No recipe: no variant that was left met the targets."}
 	case o.Recipe == nil:
-		return []string{fmt.Sprintf("No recipe yet: the run ended after %d of %d rounds.", o.Over, len(policy.Sizes))}
+		return []string{fmt.Sprintf("No recipe yet: the run ended after %d of %s.", o.Over,
+			text.Count(len(policy.Sizes), "round"))}
 	}
 
 	name := text.Clean(o.Recipe.Variant)
@@ -151,8 +152,8 @@ func confirmLines(o tune.Outcome, baseline string) []string {
 		lines = append(lines, fmt.Sprintf("%s itself missed the targets at every load point.", baseline))
 	}
 	if o.Again.Missed > 0 {
-		lines = append(lines, fmt.Sprintf("In these starts the recipe missed the targets in %d of %d steps: they are "+
-			"near its limit.", o.Again.Missed, o.Again.Met+o.Again.Missed))
+		lines = append(lines, fmt.Sprintf("In these starts the recipe missed the targets in %d of %s: they are near "+
+			"its limit.", o.Again.Missed, text.Count(o.Again.Met+o.Again.Missed, "step")))
 	}
 	return lines
 }

@@ -31,7 +31,7 @@ func Number(v *float64, decimals int) string {
 	return strconv.FormatFloat(*v, 'f', decimals, 64)
 }
 
-// Missing stands where nothing was measured.
+// Missing is shown where nothing was measured.
 const Missing = "-"
 
 // DigitsOf is how many decimals show at least three digits of a value.

@@ -89,7 +89,7 @@ func nameError(name string) error {
 func (r *Reader) matchIndex() error {
 	switch {
 	case r.Index.Format > FormatVersion:
-		return fmt.Errorf("it is of version %d, newer than %d, the newest this bench knows; use a newer bench",
+		return fmt.Errorf("it has version %d, newer than %d, the newest this bench knows; use a newer bench",
 			r.Index.Format, FormatVersion)
 	case r.Index.Format < 1:
 		return fmt.Errorf("%s has no bundle_version: it is not a bundle", IndexName)

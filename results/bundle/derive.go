@@ -54,7 +54,7 @@ func derivable(r *results.Result) error {
 	case len(r.Servers) > 1:
 		lacks = append(lacks, fmt.Sprintf("it has %d replicas, whose share of the machine is not recorded",
 			len(r.Servers)))
-	case r.SQZB != nil || len(r.LlamaBench) > 0:
+	case r.SQZB != nil || r.OfProgram():
 		lacks = append(lacks, "its method is recorded in its scenario only")
 	case r.Asked.API == "":
 		lacks = append(lacks, "nothing was asked of the server")

@@ -17,15 +17,16 @@ import (
 // pack writes one file of the run folder into the archive: byte for byte where
 // nothing is to be changed, else as text without what is taken out.
 func (p *packer) pack(name string) error {
-	in, err := openText(p.path(name))
-	if err != nil {
-		return err
-	}
-
 	found := &survey{}
-	counts, err := p.rewrite(name, io.TeeReader(in, found), io.Discard)
-	if err := closing(in, err); err != nil {
-		return err
+	in, err := openText(p.path(name))
+	var counts map[string]int
+	if err == nil {
+		counts, err = p.rewrite(name, io.TeeReader(in, found), io.Discard)
+		err = closing(in, err)
+	}
+	if err != nil {
+		p.leaveOut(name, err)
+		return nil
 	}
 
 	tooLong := isLog(name) && found.bytes > p.options.MaxLog

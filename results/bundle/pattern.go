@@ -89,7 +89,7 @@ func random(value []byte) bool {
 	return meant(value) && (len(value) >= long || bytes.ContainsAny(value, "0123456789"))
 }
 
-// worded is for names in small letters, which stand in prose too, before a
+// worded is for names in small letters, which are in prose too, before a
 // word or a number.
 func worded(value []byte) bool {
 	return meant(value) && len(bytes.Trim(value, "0123456789.eE+-")) > 0 &&

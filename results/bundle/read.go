@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/results"
 )
 
@@ -27,7 +28,7 @@ type Reader struct {
 
 // Open opens a bundle; the caller closes it.
 func Open(path string) (*Reader, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
 	}

@@ -45,7 +45,7 @@ func newScrubber(secrets []string) *scrubber {
 	return s
 }
 
-// learn notes a secret and the forms in which it may stand in files.
+// learn notes a secret and the forms in which it may be in files.
 func (s *scrubber) learn(value, what string) {
 	if len(value) < shortest || !meant([]byte(value)) {
 		return
@@ -100,7 +100,7 @@ func (s *scrubber) walk(value any) {
 	}
 }
 
-// worthy leaves out what stands under short names in small letters, which may
+// worthy leaves out what is under short names in small letters, which may
 // be words of anything: "key": "output_throughput".
 func worthy(name, text string) bool {
 	if name == strings.ToLower(name) && !strings.ContainsAny(name, "_-") && len(name) <= len("token") {

@@ -1,15 +1,12 @@
 package bundle
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -20,30 +17,22 @@ func openText(path string) (io.ReadCloser, error) {
 	if err != nil || !strings.HasSuffix(path, compressed) {
 		return f, err
 	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+	in, err := store.Decompress(f)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	return plain{z, f}, nil
+	return plain{in}, nil
 }
 
-type plain struct {
-	*zstd.Decoder
-	f *os.File
-}
+type plain struct{ io.ReadCloser }
 
 // Read ends where a stream was cut: what was written until then counts.
 func (p plain) Read(b []byte) (int, error) {
-	n, err := p.Decoder.Read(b)
+	n, err := p.ReadCloser.Read(b)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF
 	}
 	return n, err
-}
-
-func (p plain) Close() error {
-	p.Decoder.Close()
-	return p.f.Close()
 }
 
 // closing closes what was read, whose own error counts more.
@@ -56,20 +45,9 @@ func closing(c io.Closer, err error) error {
 
 // eachLine gives every line with its end. The line is valid until the next.
 func eachLine(in io.Reader, each func([]byte) error) error {
-	const buffer = 256 << 10
-	r := bufio.NewReaderSize(in, buffer)
-	var long []byte
-
+	lines := inside.NewLines(in, 256<<10)
 	for {
-		line, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, line...)
-			continue
-		}
-		if long != nil {
-			line = append(long, line...)
-			long = nil
-		}
+		line, err := lines.Next()
 		if len(line) > 0 {
 			if err := each(line); err != nil {
 				return err

@@ -101,6 +101,8 @@ func (p *packer) list() error {
 			why = "not a regular file"
 		case nameError(name) != nil:
 			why = nameError(name).Error()
+		case isEndless(entry):
+			why = fmt.Sprintf("it has more than %d GiB, which no file of a run has", maxFile>>30)
 		case p.options.WithoutLogs && isLog(name):
 			why = "without logs"
 		case p.options.WithoutRecords && isRecords(name):
@@ -115,6 +117,15 @@ func (p *packer) list() error {
 	})
 }
 
+// maxFile is more than the largest file of a run has, in bytes: millions of requests.
+const maxFile = 64 << 30
+
+// isEndless reports whether a file claims to be larger than any of a run.
+func isEndless(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && info.Size() > maxFile
+}
+
 // learn reads everything but records once for what names its secrets.
 func (p *packer) learn(ctx context.Context) error {
 	var hosts []string
@@ -126,7 +137,8 @@ func (p *packer) learn(ctx context.Context) error {
 			continue
 		}
 		if err := p.learnFile(name); err != nil {
-			return err
+			p.leaveOut(name, err)
+			continue
 		}
 		if base := path.Base(name); base == results.EnvironmentName || base == results.ResultName {
 			text, err := store.ReadPlain(p.path(name))
@@ -142,7 +154,15 @@ func (p *packer) learn(ctx context.Context) error {
 		p.scrub.rewrites = anonymous(slices.Compact(hosts))
 	}
 
+	p.names = slices.DeleteFunc(p.names, func(name string) bool {
+		return slices.ContainsFunc(p.index.LeftOut, func(l LeftOut) bool { return l.Name == name })
+	})
 	return nil
+}
+
+// leaveOut notes that a file cannot be read: it is damaged, and the others are packed.
+func (p *packer) leaveOut(name string, err error) {
+	p.index.LeftOut = append(p.index.LeftOut, LeftOut{name, "it cannot be read: " + err.Error()})
 }
 
 func (p *packer) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }

@@ -201,3 +201,29 @@ func TestWriteMakesAnOrdinaryZip(t *testing.T) {
 		}
 	}
 }
+
+// A file that is damaged, or claims to have a terabyte, is left out; the others are packed.
+func TestWriteLeavesDamagedFilesOut(t *testing.T) {
+	dir := runFolder(t, true, map[string]string{"steps/a_c1_r1/block.txt": "x\n", "summary.csv": "y\n"})
+	for name, text := range map[string]string{"requests.jsonl.zst": "garbage", "telemetry.jsonl.zst": "(\xb5/\xfdx"} {
+		if err := os.WriteFile(filepath.Join(dir, "steps/a_c1_r1", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, "summary.csv"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	data, index := packed(t, dir, Options{})
+	var left []string
+	for _, l := range index.LeftOut {
+		left = append(left, l.Name)
+	}
+	if want := []string{
+		"steps/a_c1_r1/requests.jsonl.zst", "steps/a_c1_r1/telemetry.jsonl.zst", "summary.csv",
+	}; !slices.Equal(left, want) {
+		t.Errorf("left out %q, want %q", index.LeftOut, want)
+	}
+	if unpacked(t, data)["steps/a_c1_r1/block.txt"] != "x\n" {
+		t.Error("the step's other file is not packed")
+	}
+}

@@ -9,22 +9,24 @@ import (
 func markdown(w io.Writer) error {
 	const head = `# Codes of warnings and failures
 
-Reports name a warning or a failure by a code. ` + "`bench explain CODE`" + ` prints the entry of one, ` +
-		"`bench explain` lists all." + `
+Reports name warnings and failures by a code. ` + "`bench explain CODE`" + ` prints the entry of a code, ` +
+		"`bench explain`" + ` lists all codes.
 
-- **fails**: there are no figures, or the step is not ranked.
-- **disqualifies**: the figures are shown as suspect and never ranked.
-- **limits**: some figures say less than they seem to.
-- **informs**: good to know.
+| severity | meaning |
+|---|---|
+| fails | there are no figures, or the step is not ranked |
+| disqualifies | the figures are shown as suspect and never ranked |
+| limits | some figures are less reliable than they seem; the text says which |
+| informs | the step is valid; the text says what to know about it |
 
-This page is made from the program: ` + "`go test ./results/codes -update`" + ` writes it.
+This page is generated: ` + "`go test ./results/codes -update`" + ` writes it.
 `
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
 
 	fmt.Fprint(w, "\n## Terms\n")
-	for _, t := range Terms() {
+	for _, t := range terms() {
 		fmt.Fprintf(w, "\n### %s\n\n%s\n", t.Name, t.Meaning)
 	}
 

@@ -133,9 +133,51 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Disable response buffering in the proxy, or bypass the proxy."),
 		warning(results.WarnAnswers, Limits,
 			"Answers are empty, repetitive or nearly all alike.",
-			"A model that produces nonsense may be broken or wrongly loaded; drafts are then also accepted more "+
-				"often.",
+			"The model may be broken or wrongly loaded. Speculative decoding also accepts more drafts then.",
 			"Read some answers (keep-text: true); check the model, quantization and chat template."),
+		warning(results.WarnLowScore, Disqualifies,
+			"The share of correct answers after the pass is below load.evaluate.min-score, or the score of the "+
+				"evaluation command is below evaluate.min or missing.",
+			"Weights, quantization, chat template or a kernel may be wrong. The speed of a server that answers "+
+				"wrongly means nothing.",
+			"Read the wrong answers in the step's report. Compare with max-concurrency 1, and with another engine "+
+				"version or quantization. Switch the reasoning of models that think before they answer off."),
+		warning(results.WarnNoScore, Limits,
+			"The evaluation command (evaluate.command) failed, took longer than evaluate.timeout, or gave no score.",
+			"The quality of the variant's answers is unknown. With evaluate.min the step is also suspect (low-score).",
+			"Read the problem in the step's report. Run the command by hand against the server; check evaluate.file "+
+				"and evaluate.score against the JSON that it writes."),
+		warning(results.WarnToolCalls, Limits,
+			"Requests offered tools, but no answer calls one, or more than 5 % of the answers with calls have an "+
+				"invalid one: an unknown tool, or arguments that do not match its JSON Schema.",
+			"A server without a parser for the model's tool calls streams them as text. Otherwise the cause is the "+
+				"model, its quantization, its chat template or the parser.",
+			"Read the problems in the step's report, and some answers (keep-text: true). Start the server with its "+
+				"parser (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; llama-server: --jinja), raise "+
+				"output-len if calls were cut, or send body: {tool_choice: required}."),
+		warning(results.WarnAnswersDiffer, Limits,
+			"Prompts that were sent again one at a time (load.resend) got other answers than in the pass, at "+
+				"temperature 0.",
+			"Rounding can change single tokens late in an answer. If answers differ in their first words, or nearly "+
+				"all differ, the server computes something else under load.",
+			"Read both answers (keep-text: true). Compare with max-concurrency 1, and with another engine version or "+
+				"quantization."),
+		warning(results.WarnAnswersCached, Limits,
+			"Prompts that were sent again (load.resend) were answered immediately, new prompts of the same words were "+
+				"not.",
+			"Something caches whole answers. If the pass repeats prompts (duration, oversample), its figures are "+
+				"those of the cache.",
+			"Switch the cache off, or send each prompt once."),
+		warning(results.WarnStartCache, Disqualifies,
+			"A cache was not in the requested state when the server started.",
+			"The start may have been faster or slower than a start in that state.",
+			"The message names the cache. Pages of files that another process uses cannot be evicted: stop that "+
+				"process. Files on tmpfs are always in memory. A page cache smaller than the model cannot be warm."),
+		warning(results.WarnStartCacheUnused, Limits,
+			"The server left nothing in the folder that bench gave it for compiled code or for models.",
+			"If the server caches nothing, for example with enforce-eager, cold and warm starts do not differ. If it "+
+				"caches elsewhere, the state of the cache was unknown.",
+			"Leave the cache out of cold-start: if the engine keeps nothing. See the log of the start in lives/."),
 		warning(results.WarnFewSamples, Limits,
 			"A percentile has fewer samples than it needs: 100 for p90, 1000 for p99. It is marked ~.",
 			"A few requests decide such a percentile, and it varies from run to run.",
@@ -149,9 +191,9 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Fewer or repeated prompts change the load, and caches may answer them.",
 			"Read the message; use a larger dataset or another num-prompts."),
 		warning(results.WarnProgramOutput, Limits,
-			"llama-bench printed a row that is unreadable, or whose deviation is not a number or contradicts its "+
-				"samples.",
-			"The deviation shown was computed from the samples; an unreadable row is missing from the table.",
+			"A program that measures without a server printed a figure that is not a number or contradicts its "+
+				"samples, or fewer tests than were asked for.",
+			"A deviation shown was computed from the samples; an unreadable figure is missing from the table.",
 			"Read the message, which names the test. More repetitions give a deviation."),
 		warning(results.WarnImported, Informs,
 			"The figures come from a file that another program wrote.",
@@ -262,6 +304,12 @@ func warningsOfRecipe() []Entry {
 			"Answers continued past their natural end (ignore-eos).",
 			"Acceptance rates differ there, and the figure mixes both parts.",
 			"Set ignore-eos: false to judge speculative decoding."),
+		warning(results.WarnAcceptance, Limits,
+			"The server was told to simulate an acceptance length, but the drafts of the pass had another one.",
+			"The speed belongs to the actual acceptance. It deviates if answers end early, if the draft is "+
+				"shorter than the requested length, or if the engine's version does not know the setting.",
+			"Raise the number of drafted tokens, check that the engine's version knows the setting, and use "+
+				"ignore-eos."),
 		warning(results.WarnSpecBaseline, Informs,
 			"A variant uses speculative decoding, and no variant of the same model runs without it.",
 			"At high load speculation can cost throughput, which the table then cannot show.",

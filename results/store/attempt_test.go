@@ -99,7 +99,7 @@ func TestLaterAttemptReplacesAnEarlierOne(t *testing.T) {
 	}
 }
 
-// What stands at a path by now is removed, compressed or published only if it is
+// What is at a path by now is removed, compressed or published only if it is
 // what was put there.
 func TestFilesOfOthersAreLeftAlone(t *testing.T) {
 	const step = "a_c1_r1"

@@ -1,12 +1,18 @@
 package store
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/results"
 )
 
@@ -126,9 +132,12 @@ func TestDamageHidesNothingElse(t *testing.T) {
 			"a manifest with a step many times",
 			write("manifest.json", `{"format_version": 1, "planned": [{"id": "y"}, {"id": "x"}`+
 				strings.Repeat(`, {"id": "x"}`, 300_000)+"]}"),
-			"300000 entries plan a step that stands there already", false,
+			"300000 entries left out, whose step was planned already", false,
 		},
 		{"a plan that is garbage", write("plan.json", "{"), "plan.json: ", false},
+		{"a pipe in place of the plan", pipe("plan.json"), "plan.json: ", false},
+		{"a pipe in place of the scenario", pipe("scenario.yaml"), "scenario.yaml: ", false},
+		{"a pipe in place of the journal", pipe("journal.jsonl"), "journal.jsonl: ", false},
 		{
 			"records that are not compressed", write("steps/x/requests.jsonl.zst", "garbage"),
 			"requests.jsonl.zst is damaged", false,
@@ -178,5 +187,65 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 		if got, _ := os.ReadFile(target); string(got) != "precious\n" {
 			t.Errorf("%s: the target of the link holds %q", name, got)
 		}
+	}
+}
+
+// A file that claims to have a terabyte, or is one line without end, is damage like
+// any other: reading ends, and the other step stays.
+func TestEndlessFiles(t *testing.T) {
+	t.Parallel()
+	const terabyte = 1 << 40
+	for _, name := range []string{
+		results.EnvironmentName, results.PlanName, results.ManifestName, results.JournalName, "steps/x/result.json",
+	} {
+		run := damaged(t, func(dir string) {
+			path := filepath.Join(dir, name)
+			if err := os.Truncate(path, terabyte); err != nil {
+				t.Fatal(err)
+			}
+			if name == results.JournalName { // which is read line by line
+				return
+			}
+			if _, err := ReadPlain(path); !errors.Is(err, inside.ErrTooLong) {
+				t.Errorf("%s: ReadPlain() = %v, want ErrTooLong", name, err)
+			}
+		})
+		if !strings.Contains(strings.Join(run.Problems, "\n"), "far longer than any") {
+			t.Errorf("%s: problems are %q", name, run.Problems)
+		}
+		if step := run.Step("y"); step == nil || step.State != results.StepDone {
+			t.Errorf("%s: step y is %+v, want its result", name, step)
+		}
+	}
+}
+
+// What unpacks without end is not read to its end.
+func TestCompressedBomb(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), results.RequestsName)
+	var packed bytes.Buffer
+	z, err := zstd.NewWriter(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(make([]byte, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(path+compressedSuffix, packed.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+
+	in, err := OpenLines(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	file := in.(*zstdFile)
+	if least := maxRatio*int64(packed.Len()) + inside.MaxWhole; file.room < least {
+		t.Errorf("room is %d bytes, want at least %d", file.room, least)
+	}
+	file.room = 1 << 20 // as if the file were shorter
+	if n, err := io.Copy(io.Discard, in); !errors.Is(err, errBomb) || n > 1<<20 {
+		t.Errorf("read %d bytes, %v, want %v", n, err, errBomb)
 	}
 }

@@ -1,3 +1,9 @@
+// Package store writes and reads run folders.
+//
+// What goes in: events, records and results as they happen. What comes out:
+// files that are complete or absent (written beside their place, synced,
+// renamed), an append-only journal, and Read, which turns a folder back into
+// values. It computes no figures and knows no server.
 package store
 
 import (
@@ -13,6 +19,7 @@ import (
 
 	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -78,9 +85,8 @@ func Open(dir string) (*Folder, error) {
 		return &Folder{dir: run, part: dir}, nil
 	}
 	if runs := runsBelow(dir); len(runs) > 0 {
-		return nil, fmt.Errorf("open run folder: %s contains %d runs but is not a run itself; name one of them, "+
-			"such as %s",
-			dir, len(runs), runs[len(runs)-1])
+		return nil, fmt.Errorf("open run folder: %s contains %s but is not a run itself; name one of them, such "+
+			"as %s", dir, text.Count(len(runs), "run"), runs[len(runs)-1])
 	}
 	return nil, fmt.Errorf("open run folder: %s is not the folder of a run: it has no %s", dir, results.ManifestName)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/benchrig/bench/results"
 )
@@ -23,17 +25,19 @@ func hashFile(path string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// noteChange reports a file that is not as it was when the run started.
-func noteChange(r *results.Run, name, path, want string) error {
+// noteChange reports a file that is not as it was when the run started, or that cannot
+// be read.
+func noteChange(r *results.Run, name, path, want string) {
 	got, err := hashFile(path)
 	switch {
+	case err != nil && slices.ContainsFunc(r.Problems, func(p string) bool { return strings.HasPrefix(p, name) }):
+		// it is reported already
 	case err != nil:
-		return fmt.Errorf("read run folder: %w", err)
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %v", name, err))
 	case want == "" || got == want:
 	case got == "":
 		r.Problems = append(r.Problems, name+": missing")
 	default:
 		r.Problems = append(r.Problems, name+": changed since the run started")
 	}
-	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/secrets"
@@ -102,4 +104,13 @@ func (f *Folder) Writer() (pid int, held, known bool) {
 		}
 	}
 	return 0, false, true
+}
+
+// inodeOf is the number of a file in its file system, as the kernel writes it.
+func inodeOf(path string) (string, bool) {
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return "", false
+	}
+	return strconv.FormatUint(stat.Ino, 10), true
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// ErrLocked says that another process writes the run folder.
-var ErrLocked = errors.New("another bench is writing this run")
+// errLocked says that another process writes the run folder.
+var errLocked = errors.New("another bench is writing this run")
 
 // Lock is the right to write a run folder. The kernel gives it back when the
 // process dies, however it dies. Readers need none.
@@ -28,10 +28,10 @@ func (f *Folder) Lock() (*Lock, error) {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		owner, _ := io.ReadAll(file)
+		owner, _ := io.ReadAll(io.LimitReader(file, 64))
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or stop it", f.dir, ErrLocked,
+			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or stop it", f.dir, errLocked,
 				strings.TrimSpace(string(owner)))
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.dir, err)

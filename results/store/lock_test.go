@@ -16,8 +16,8 @@ func TestLockRefusesASecondWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Lock(); !errors.Is(err, ErrLocked) {
-		t.Errorf("second Lock error = %v, want ErrLocked", err)
+	if _, err := f.Lock(); !errors.Is(err, errLocked) {
+		t.Errorf("second Lock error = %v, want errLocked", err)
 	}
 	if _, err := Read(f.Dir()); err != nil {
 		t.Errorf("Read while locked error = %v, want none", err)

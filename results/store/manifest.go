@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -91,8 +92,8 @@ func dropPlannedTwice(run *results.Run) {
 	}
 
 	if dropped := len(planned) - len(kept); dropped > 0 {
-		run.Problems = append(run.Problems, fmt.Sprintf("%s: %d entries plan a step that stands there already; "+
-			"they were left out", results.ManifestName, dropped))
+		run.Problems = append(run.Problems, fmt.Sprintf("%s: %s left out, whose step was planned already",
+			results.ManifestName, text.Count(dropped, "entry")))
 		run.Manifest.Planned = kept
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -14,7 +15,8 @@ func OpenPlain(path string) (*os.File, error) {
 	return inside.Open(root, name, os.O_RDONLY, 0)
 }
 
-// ReadPlain returns the content of a plain file of a run folder.
+// ReadPlain returns the content of a plain file of a run folder, of at most
+// inside.MaxWhole bytes.
 func ReadPlain(path string) ([]byte, error) {
 	f, err := OpenPlain(path)
 	if err != nil {
@@ -22,7 +24,11 @@ func ReadPlain(path string) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 
-	return io.ReadAll(f)
+	data, err := inside.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
 }
 
 // compressedMagic begins every file that zstd makes.

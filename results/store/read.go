@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -50,12 +51,9 @@ func readRun(dir string, narrow func(*results.Manifest) error) (*results.Run, er
 	run.Environment = readOptional(run, folder.Environment(), results.EnvironmentName)
 	run.Plan = readOptional(run, folder.Plan(), results.PlanName)
 
-	err = errors.Join(
-		noteChange(run, results.ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256),
-		noteChange(run, results.PlanName, folder.Plan(), run.Manifest.PlanSHA256),
-		readJournals(run, folder.Journal()),
-	)
-	if err != nil {
+	noteChange(run, results.ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256)
+	noteChange(run, results.PlanName, folder.Plan(), run.Manifest.PlanSHA256)
+	if err := readJournals(run, folder.Journal()); err != nil {
 		return nil, err
 	}
 
@@ -160,13 +158,15 @@ func readJournal(r *results.Run, path, name string) (events []results.Event, fin
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read run folder: %w", err)
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %v", name, err))
+		return nil, false, nil
 	}
 	defer func() { _ = f.Close() }()
 
 	for line, err := range ReadJournal(f) {
 		if err != nil {
-			return nil, false, err
+			r.Problems = append(r.Problems, fmt.Sprintf("%s: %v", name, err))
+			break
 		}
 		if line.Bad != "" {
 			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %s", name, line.Number, line.Bad))
@@ -232,4 +232,67 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 	}
 
 	return withoutResult(r, folder.StepDir(ref.ID), ref, h), nil
+}
+
+// ReadAny reads a run folder, the folder of a step, or a result.json. A step
+// becomes a run of one step; one that lies in a run folder has that run's
+// environment.
+func ReadAny(path string) (*results.Run, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return readStepFile(path)
+	}
+
+	if _, err := os.Stat(filepath.Join(path, results.ManifestName)); err != nil {
+		if inside := filepath.Join(path, results.ResultName); exists(inside) {
+			return readStepFile(inside)
+		}
+	}
+
+	return Read(path)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+
+	return err == nil
+}
+
+// readStepFile makes a run of one step.
+func readStepFile(path string) (*results.Run, error) {
+	data, err := ReadPlain(path)
+	if err != nil {
+		return nil, err
+	}
+
+	var r results.Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+
+	switch {
+	case r.Format > results.FormatVersion:
+		return nil, fmt.Errorf("read %s: format version %d is newer than %d, the newest this bench knows; use a "+
+			"newer bench",
+			path, r.Format, results.FormatVersion)
+	case r.Format < 1:
+		return nil, errors.New("it has no format_version; give a run folder, or a result.json that bench wrote")
+	}
+
+	run := &results.Run{Dir: filepath.Dir(path), Finished: true, Manifest: results.Manifest{
+		Bench: r.Bench, Scenario: r.Scenario, Run: r.Run, StartedAt: r.StartedAt, Simulated: r.Simulated,
+		Method:   r.Method(),
+		Variants: []string{r.Step.Variant}, Points: []string{r.Step.Point}, Planned: []results.StepRef{r.Step},
+	}}
+	run.Steps = []results.Step{{State: results.StepDone, Attempt: r.Step.Attempt, Result: &r}}
+
+	folder := filepath.Dir(filepath.Dir(filepath.Dir(path))) // RUN/steps/STEP/result.json
+	if whole, err := Read(folder); err == nil && whole.Step(r.Step.ID) != nil {
+		run.Dir, run.Environment = folder, whole.Environment
+	}
+
+	return run, nil
 }

@@ -84,7 +84,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("Open(run folder) error = %v, want none", err)
 	}
 	_, err := Open(filepath.Dir(f.Dir()))
-	if err == nil || !strings.Contains(err.Error(), "contains 1 runs") || !strings.Contains(err.Error(), f.Dir()) {
+	if err == nil || !strings.Contains(err.Error(), "contains 1 run but") || !strings.Contains(err.Error(), f.Dir()) {
 		t.Errorf("Open(scenario folder) error = %v, want it to name the run", err)
 	}
 	if _, err := Open(f.Manifest()); err == nil || !strings.Contains(err.Error(), "is a file") {

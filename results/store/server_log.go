@@ -1,7 +1,7 @@
 package store
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +20,40 @@ import (
 // ".zst" is added when the life has ended.
 func ServerLogName(replica int) string { return fmt.Sprintf("server-%d.log", replica) }
 
-// OpenServerLog opens a replica's log of a life that runs or has ended.
+// OpenServerLog opens a replica's log of a life that runs or has ended: of one that is
+// not compressed, at most its last inside.MaxWhole bytes.
 func (f *Folder) OpenServerLog(life string, replica int) (io.ReadCloser, error) {
-	return openLines(filepath.Join(f.LifeDir(life), ServerLogName(replica)))
+	in, err := OpenLines(filepath.Join(f.LifeDir(life), ServerLogName(replica)))
+	plain, ok := in.(*os.File)
+	if err != nil || !ok {
+		return in, err
+	}
+
+	info, err := plain.Stat()
+	if err == nil && info.Size() > inside.MaxWhole {
+		_, err = plain.Seek(-inside.MaxWhole, io.SeekEnd)
+	}
+	if err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	return plain, nil
+}
+
+// ReadOutput is what a program has written into a file of a life's folder; nil if
+// there is none, or it is larger than what is known to write.
+func (f *Folder) ReadOutput(life, name string) []byte {
+	const most = 64 << 20
+	file, err := inside.Open(f.dir, filepath.Join(results.LivesName, life, name), os.O_RDONLY, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }() // it is only read
+
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil || len(data) > most {
+		return nil
+	}
+	return data
 }
 
 // NewLife makes the folder of a server life, as planned or with a number where
@@ -105,32 +136,48 @@ func CloseServerLog(path string, limit int64, hide func(string) string) error {
 
 // copyEnds copies a file of size bytes, or its ends if that is more than limit.
 func copyEnds(w io.Writer, in io.ReaderAt, size, limit int64, hide func(string) string) error {
+	known := func(line string) string { return secrets.Known().Text(hide(line)) }
 	if limit <= 0 || size <= limit {
-		return copyHidden(w, io.NewSectionReader(in, 0, size), hide)
+		_, err := secrets.CopyLines(w, io.NewSectionReader(in, 0, size), known)
+		return err
 	}
+
 	end := limit / 2
-	if err := copyHidden(w, io.NewSectionReader(in, 0, limit-end), hide); err != nil {
+	window := min(cutWindow, end/2)
+	head, err := lineEnd(in, limit-end-window, window, bytes.LastIndexByte, known)
+	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n[bench: %d bytes of this log are left out here]\n", size-limit); err != nil {
+	tail, err := lineEnd(in, size-end, window, bytes.IndexByte, known)
+	if err != nil {
 		return err
 	}
-	return copyHidden(w, io.NewSectionReader(in, size-end, end), hide)
+
+	_, err = secrets.CopyLines(w, io.NewSectionReader(in, 0, head), known)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "\n[bench: %d bytes of this log are left out here]\n", tail-head)
+	}
+	if err == nil {
+		_, err = secrets.CopyLines(w, io.NewSectionReader(in, tail, size-tail), known)
+	}
+	return err
 }
 
-// copyHidden copies line by line through hide.
-func copyHidden(w io.Writer, r io.Reader, hide func(string) string) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, readErr := in.ReadString('\n')
-		if _, err := io.WriteString(w, secrets.Known().Text(hide(line))); err != nil {
-			return err
-		}
-		if errors.Is(readErr, io.EOF) {
-			return nil
-		}
-		if readErr != nil {
-			return readErr
-		}
+// cutWindow is how far a log's cut is moved to the end of a line, in bytes.
+const cutWindow = 64 << 10
+
+// lineEnd is a place within a window of a log: behind the line end that find finds,
+// else where no secret stands across it.
+func lineEnd(
+	in io.ReaderAt, from, length int64, find func([]byte, byte) int, hide func(string) string,
+) (int64, error) {
+	window := make([]byte, length)
+	n, err := in.ReadAt(window, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
 	}
+	if i := find(window[:n], '\n'); i >= 0 {
+		return from + int64(i) + 1, nil
+	}
+	return from + int64(secrets.Cut(string(window[:n]), hide)), nil
 }

@@ -20,8 +20,14 @@ func TestCloseServerLog(t *testing.T) {
 		{"all where there is no limit", strings.Repeat("line\n", 100), 0, strings.Repeat("line\n", 100)},
 		{"secrets are hidden", "key sw0rdfish\nno line end", 100, "key ***\nno line end"},
 		{
-			"the ends of a long one", "head\n" + strings.Repeat("middle\n", 100) + "tail\n", 10,
-			"head\n\n[bench: 700 bytes of this log are left out here]\ntail\n",
+			"the ends of a long one", "head\n" + strings.Repeat("middle\n", 100) + "tail\n", 28,
+			"head\nmiddle\n\n[bench: 686 bytes of this log are left out here]\nmiddle\ntail\n",
+		},
+		{ // 400 bytes of each end, of which the cut may take 200
+			"no part of a secret at a cut", strings.Repeat("a", 395) + "sw0rdfish" + strings.Repeat("b", 900) +
+				"sw0rdfish" + strings.Repeat("c", 395), 800,
+			strings.Repeat("a", 300) + "\n[bench: 1108 bytes of this log are left out here]\n" +
+				strings.Repeat("c", 300),
 		},
 		{"an empty log", "", 10, ""},
 	}

@@ -145,7 +145,7 @@ func (v *Names) Uses() []scenarios.EnvUse {
 	return out
 }
 
-// isPartOfSecret says whether a value was put into a secret text, such as the
+// isPartOfSecret reports whether a value was put into a secret text, such as the
 // address of a notification.
 func (v *Names) isPartOfSecret(value string) bool {
 	if v.secrets[value] {
@@ -241,7 +241,7 @@ func (s *scope) insertable(v *schema.Node, name string, pos schema.Pos) bool {
 	if v.Kind == schema.Mapping && len(v.Pairs) > 0 {
 		hint = ", write for example ${" + name + "." + v.Pairs[0].Key + "}"
 	}
-	s.names.errs.Add(pos, "${%s} is %s and cannot stand inside text%s", name, v.Shown(), hint)
+	s.names.errs.Add(pos, "${%s} is %s and is not allowed inside text%s", name, v.Shown(), hint)
 	return false
 }
 

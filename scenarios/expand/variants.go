@@ -27,6 +27,14 @@ type ExpandedVariant struct {
 	LastKey string            // the fastest varying name of its matrix; "" without
 }
 
+// Name is the variant's name; "" where it has none.
+func (v ExpandedVariant) Name() string {
+	if name := v.Node.LookupKey("name"); name != nil {
+		return name.Text
+	}
+	return ""
+}
+
 // launchNames are filled in by the launcher, in command: only.
 func launchNames() []string { return []string{"host", "port", "model"} }
 

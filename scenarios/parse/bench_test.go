@@ -2,7 +2,6 @@ package parse
 
 import (
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 
@@ -26,7 +25,7 @@ func BenchmarkParseThousandPoints(b *testing.B) {
 }
 
 func BenchmarkParseQuickstart(b *testing.B) {
-	src, err := fs.ReadFile(scenarios.Examples(), "quickstart.yaml")
+	src, err := scenarios.Template("quickstart", false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (p *parser) finishContainer(n *schema.Node, sv *scenarios.Server, defaults 
 		p.errs.Add(n.KeyAt("container"), "launcher simulator does not run in a container")
 	}
 
-	p.forbid(n, "the program lies in the image: use container.command", "binary")
+	p.forbid(n, "the program is in the image: use container.command", "binary")
 	if sv.Container.ShmSize != "" && sv.Container.IPC == "host" {
 		p.errs.Add(c.At("shm-size"), "shm-size has no effect with ipc host: write ipc: private beside it")
 	}

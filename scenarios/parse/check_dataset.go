@@ -2,18 +2,21 @@ package parse
 
 import (
 	"slices"
+	"time"
 
+	"github.com/benchrig/bench/dataset/audio"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // finishDataset works out the defaults that depend on a dataset's kind, and
 // drops those of keys that it does not know.
 func finishDataset(data *schema.Node, l *scenarios.Load, defaults map[string]string) {
-	kind := kindNamed(l.Dataset.Kind)
-	for _, f := range shapeFields() {
-		if slices.Contains(kind.keys, f.Key) {
+	kind := keys.DatasetNamed(l.Dataset.Kind)
+	for _, f := range keys.ShapeFields() {
+		if slices.Contains(kind.Keys, f.Key) {
 			continue
 		}
 		for _, path := range append([]string{f.Key}, imageKeys(f.Key)...) {
@@ -22,17 +25,20 @@ func finishDataset(data *schema.Node, l *scenarios.Load, defaults map[string]str
 	}
 
 	d := &l.Dataset
-	if slices.Contains(kind.keys, "shuffle") && !data.Has("shuffle") {
-		d.Shuffle = kind.shuffled
-		defaults["dataset.shuffle"] = boolText(kind.shuffled)
+	if slices.Contains(kind.Keys, "shuffle") && !data.Has("shuffle") {
+		d.Shuffle = kind.Shuffled
+		defaults["dataset.shuffle"] = boolText(kind.Shuffled)
 	}
-	if !slices.Contains(kind.keys, "oversample") {
+	if !slices.Contains(kind.Keys, "oversample") {
 		d.Oversample = false
 	}
-	if !slices.Contains(kind.keys, "images") {
+	if !slices.Contains(kind.Keys, "images") {
 		d.Images = scenarios.Images{}
 	}
-	if !slices.Contains(kind.keys, "turns") {
+	if !slices.Contains(kind.Keys, "batch-size") {
+		d.BatchSize = 0
+	}
+	if !slices.Contains(kind.Keys, "turns") {
 		d.Turns = 0
 	}
 }
@@ -42,7 +48,7 @@ func imageKeys(key string) []string {
 		return nil
 	}
 	var out []string
-	for _, name := range imagesBlock().Info().Names() {
+	for _, name := range keys.Images().Info().Names() {
 		out = append(out, "images."+name)
 	}
 	return out
@@ -50,16 +56,16 @@ func imageKeys(key string) []string {
 
 // forbidForeign reports keys that a kind of dataset does not know, whatever else
 // is wrong.
-func (p *parser) forbidForeign(n, data *schema.Node, kind datasetKind) {
+func (p *parser) forbidForeign(n, data *schema.Node, kind keys.DatasetKind) {
 	for _, of := range lengthsOf(kind) {
-		if of.use == never {
-			p.forbid(n, "dataset "+kind.name+" has lengths of its own", of.key)
+		if of.use == keys.Never {
+			p.forbid(n, "dataset "+kind.Name+" has lengths of its own", of.key)
 		}
 	}
 
-	for _, f := range shapeFields() {
-		if !slices.Contains(kind.keys, f.Key) {
-			p.forbid(data, "this is for dataset "+usersOf(f.Key), f.Key)
+	for _, f := range keys.ShapeFields() {
+		if !slices.Contains(kind.Keys, f.Key) {
+			p.forbid(data, "this is for dataset "+keys.DatasetsWith(f.Key), f.Key)
 		}
 	}
 }
@@ -67,25 +73,28 @@ func (p *parser) forbidForeign(n, data *schema.Node, kind datasetKind) {
 // lengthUse is what a kind of dataset makes of a key for lengths.
 type lengthUse struct {
 	key string
-	use use
+	use keys.Use
 }
 
-func lengthsOf(kind datasetKind) []lengthUse {
-	return []lengthUse{{"input-len", kind.input}, {"output-len", kind.output}}
+func lengthsOf(kind keys.DatasetKind) []lengthUse {
+	return []lengthUse{{"input-len", kind.Input}, {"output-len", kind.Output}}
 }
 
 // checkDataset checks the dataset's values, and the load's, against its kind.
 func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
-	kind := kindNamed(l.Dataset.Kind)
+	kind := keys.DatasetNamed(l.Dataset.Kind)
 	for _, of := range lengthsOf(kind) {
-		if of.use == must && !n.Has(of.key) {
-			p.errs.Add(n.Pos, "load.%s is missing: dataset %s needs it", of.key, kind.name)
+		notNeeded := of.key == "output-len" && answersNumbers(l)
+		if of.use == keys.Must && !n.Has(of.key) && !notNeeded {
+			p.errs.Add(n.Pos, "load.%s is missing: dataset %s needs it", of.key, kind.Name)
 		}
 	}
-	if kind.name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
+	if kind.Name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
 		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
 	}
 
+	p.checkNumbers(n, data, l)
+	p.checkAudio(n, data, l)
 	p.checkPrefixes(data, l)
 	p.checkDatasetPaths(data, l, s)
 	p.checkTokens(data, l)
@@ -102,6 +111,57 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 	if l.Dataset.Kind == "random_mm" && !api.Images {
 		p.errs.Add(data.At("kind"), "dataset random_mm needs an API that takes images, such as endpoint chat")
 	}
+}
+
+// answersNumbers reports whether the API gives embeddings or scores.
+func answersNumbers(l *scenarios.Load) bool {
+	api, _ := dialect.APINamed(l.API)
+	return api.Numbers
+}
+
+// checkAudio: only transcriptions take audio, and nothing else.
+func (p *parser) checkAudio(n, data *schema.Node, l *scenarios.Load) {
+	api, _ := dialect.APINamed(l.API)
+	speaks := l.Dataset.Kind == "random_audio" || l.Dataset.Kind == "audio"
+	switch {
+	case api.Audio && !speaks && l.Dataset.Kind != "frozen":
+		p.errs.Add(data.At("kind"), "endpoint %s takes audio: it needs dataset random_audio or audio", l.API)
+	case speaks && !api.Audio:
+		p.errs.Add(data.At("kind"), "dataset %s is for endpoint transcriptions", l.Dataset.Kind)
+	}
+	if api.Audio && l.Evaluate.Exact {
+		p.errs.Add(n.KeyAt("evaluate"), "evaluate asks questions as text, and endpoint %s takes audio", l.API)
+	}
+	if l.Dataset.Kind == "random_audio" && l.Dataset.AudioLen == 0 {
+		p.errs.Add(data.Pos, "load.dataset.audio-len is missing: dataset random_audio needs it, such as 10s")
+	}
+	if longest := audio.MaxS * time.Second; l.Dataset.AudioLen > longest {
+		p.errs.Add(data.At("audio-len"), "audio-len is %v, expected at most %v", l.Dataset.AudioLen, longest)
+	}
+}
+
+// checkNumbers: embeddings and scores have no output, and only they take several
+// texts a request.
+func (p *parser) checkNumbers(n, data *schema.Node, l *scenarios.Load) {
+	ranks := l.API == "rerank" || l.API == "score"
+	switch documents := l.Dataset.Kind == "random_rerank"; {
+	case ranks && !documents && !slices.Contains([]string{"frozen", "jsonl", "custom"}, l.Dataset.Kind):
+		p.errs.Add(data.At("kind"), "endpoint %s compares documents with a query: it needs dataset "+
+			"random_rerank or jsonl", l.API)
+	case documents && !ranks:
+		p.errs.Add(data.At("kind"), "dataset random_rerank is for endpoint rerank and score")
+	}
+
+	if !answersNumbers(l) {
+		if l.Dataset.BatchSize > 1 {
+			p.errs.Add(data.At("batch-size"), "endpoint %s takes one prompt a request: batch-size is for embeddings",
+				l.API)
+		}
+		return
+	}
+	p.forbid(n, "endpoint "+l.API+" answers with numbers, without output tokens", "output-len")
+	p.forbid(n, "endpoint "+l.API+" answers in one piece", "stream")
+	l.IgnoreEOS = false
 }
 
 // checkPrefixes: each prefix needs a prompt that begins with it.
@@ -124,18 +184,22 @@ func (p *parser) checkPrefixes(data *schema.Node, l *scenarios.Load) {
 const defaultPrefixes = 10
 
 func (p *parser) checkDatasetPaths(data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
-	kind := kindNamed(l.Dataset.Kind)
+	kind := keys.DatasetNamed(l.Dataset.Kind)
 	switch {
-	case !kind.path:
-		p.forbid(data, "dataset "+kind.name+" makes its prompts up", "path")
+	case !kind.Path:
+		p.forbid(data, "dataset "+kind.Name+" generates its prompts", "path")
 	case !data.Has("path"):
-		p.errs.Add(data.Pos, "load.dataset.path is missing: dataset %s needs it", kind.name)
+		p.errs.Add(data.Pos, "load.dataset.path is missing: dataset %s needs it", kind.Name)
 	default:
 		p.noTilde(data, "path")
 		l.Dataset.Path = p.abs(l.Dataset.Path)
 		s.NeedFile(scenarios.DatasetFile, l.Dataset.Path, data.At("path"))
 	}
 
+	p.checkTokenizer(data, l, s)
+}
+
+func (p *parser) checkTokenizer(data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
 	if data.Has("tokenizer") {
 		p.noTilde(data, "tokenizer")
 		l.Dataset.Tokenizer = p.abs(l.Dataset.Tokenizer)

@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -24,35 +25,59 @@ func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[stri
 
 	set := func(path, value string) { defaults[path] = value }
 	p.finishAPI(n, l, set)
+	addPriority(l)
 	finishDataset(data, l, defaults)
-	random := kindNamed(l.Dataset.Kind).random
+	random := keys.DatasetNamed(l.Dataset.Kind).Random
 	if !n.Has("ignore-eos") {
-		l.IgnoreEOS = random
-		set("ignore-eos", boolText(random))
+		l.IgnoreEOS = random && !n.Has("tools") // what follows a call is no part of it
+		set("ignore-eos", boolText(l.IgnoreEOS))
 	}
 	if l.Duration == 0 {
 		delete(defaults, "timeouts.drain")
 	}
+	if len(l.Stages) > 0 {
+		delete(defaults, "duration")
+		delete(defaults, "request-rate")
+	}
 	if !n.Has("early") {
 		delete(defaults, "early.overload")
 	}
-	if l.Dataset.Turns <= 1 {
+	if l.Dataset.Turns <= 1 && l.Dataset.Kind != "sessions" {
 		delete(defaults, "think-time")
 	}
 	if !replays(l) {
 		delete(defaults, "replay-speed")
 	}
 	if kind := data.Get("kind"); valid || kind == nil || kind.Text == l.Dataset.Kind {
-		p.forbidForeign(n, data, kindNamed(l.Dataset.Kind))
+		p.forbidForeign(n, data, keys.DatasetNamed(l.Dataset.Kind))
 	}
 	if !valid {
 		return
 	}
 
-	p.checkDataset(n, data, l, s)
+	if len(l.Classes) == 0 {
+		p.checkDataset(n, data, l, s)
+	} else {
+		p.checkTokenizer(data, l, s)
+	}
 	p.checkPacing(n, l)
+	p.checkProbes(n, l, s)
 	p.checkEarly(n, l, s)
 	p.checkCompat(n, l)
+	p.checkTools(n, l)
+}
+
+// checkTools: an API must be able to carry tools.
+func (p *parser) checkTools(n *schema.Node, l *scenarios.Load) {
+	if len(l.Tools) == 0 {
+		return
+	}
+	if api, err := dialect.APINamed(l.API); err == nil && !api.Tools {
+		p.errs.Add(n.KeyAt("tools"), "tools: the %s API takes none: use endpoint chat, responses or messages", l.API)
+	}
+	if l.Compat != "" {
+		p.errs.Add(n.KeyAt("tools"), "tools: compat %s sends only what that client does", l.Compat)
+	}
 }
 
 func boolText(b bool) string {
@@ -99,25 +124,32 @@ func (p *parser) checkCompat(n *schema.Node, l *scenarios.Load) {
 	if l.NoStream {
 		p.errs.Add(n.At("stream"), "compat %s: that client always streams", l.Compat)
 	}
-	if l.Duration > 0 {
+	if len(l.Kinds()) > 0 {
+		p.errs.Add(n.At("compat"), "compat %s: that client's requests are all alike: leave classes and lora out",
+			l.Compat)
+	}
+	if len(l.Stages) > 0 {
+		p.errs.Add(n.At("stages"), "compat %s: that client has no stages", l.Compat)
+	} else if l.Duration > 0 {
 		p.errs.Add(n.At("duration"), "compat %s: that client sends each prompt once", l.Compat)
 	}
 }
 
 func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
-	talks := l.Dataset.Turns > 1 || l.Dataset.Kind == "frozen"
+	talks := l.Dataset.Turns > 1 || slices.Contains([]string{"sessions", "frozen"}, l.Dataset.Kind)
 	if n.Has("think-time") && !talks {
 		p.errs.Add(n.KeyAt("think-time"), "think-time needs a dataset with turns")
 	}
 	if n.Has("replay-speed") && !replays(l) {
-		p.errs.Add(n.KeyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without "+
-			"request-rate")
+		p.errs.Add(n.KeyAt("replay-speed"), "replay-speed is for the times of dataset trace, sessions or burstgpt, "+
+			"without request-rate")
 	}
 	if timeouts := n.Get("timeouts"); timeouts != nil && timeouts.Has("drain") && l.Duration == 0 {
 		p.errs.Add(timeouts.KeyAt("drain"), "drain needs duration: without one every request has its time")
 	}
-	if n.Has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" {
-		p.errs.Add(n.KeyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
+	staged := len(l.Stages) > 0 && l.Stages[0].RequestRate != nil
+	if n.Has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" && !staged {
+		p.errs.Add(n.KeyAt("burstiness"), "burstiness needs a finite request-rate, stages with rates, or a ramp")
 	}
 
 	p.checkRamp(n, l)
@@ -130,9 +162,10 @@ func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
 	}
 }
 
-// replays tells whether requests leave at the times of a recorded trace.
+// replays reports whether requests leave at the times of a recorded trace.
 func replays(l *scenarios.Load) bool {
-	timed := slices.Contains([]string{"trace", "burstgpt", "frozen"}, l.Dataset.Kind) && !l.Dataset.Shuffle
+	timed := slices.Contains([]string{"trace", "sessions", "burstgpt", "frozen"}, l.Dataset.Kind) && !l.Dataset.Shuffle
+	timed = timed && len(l.OfClass) == 0 && len(l.Stages) == 0
 	return timed && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == ""
 }
 

@@ -1,23 +1,25 @@
 package parse
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// finishLlamaBench makes the paths of llama-bench: absolute.
-func (p *parser) finishLlamaBench(n *schema.Node, s *scenarios.Scenario) {
-	if n == nil || n.Kind != schema.Mapping || s.Method != scenarios.LlamaBench {
+// finishProgram makes the paths of a program's block absolute.
+func (p *parser) finishProgram(n *schema.Node, s *scenarios.Scenario) {
+	if n == nil || n.Kind != schema.Mapping || !s.RunsProgram() {
 		return
 	}
-	run := &s.LlamaBench
+	run := &s.Program
 	p.noTilde(n, "binary")
 	if len(run.Binary) > 0 && strings.Contains(run.Binary[0], "/") {
 		run.Binary[0] = p.abs(run.Binary[0])
-		s.NeedFile("llama-bench.binary", run.Binary[0], n.At("binary"))
+		s.NeedFile(string(s.Method)+".binary", run.Binary[0], n.At("binary"))
 	}
 	for i, model := range run.Models {
 		p.noTilde(n.Get("models"), "")
@@ -28,12 +30,18 @@ func (p *parser) finishLlamaBench(n *schema.Node, s *scenarios.Scenario) {
 
 // readPoints reads load:, which a method without a client has none of.
 func (p *parser) readPoints(root *schema.Node, s *scenarios.Scenario) {
-	if s.Method != scenarios.LlamaBench {
+	switch {
+	case s.RunsProgram():
+		p.forbid(root, fmt.Sprintf("method %s sends no requests: say what it tests under %s:", s.Method, s.Method),
+			"load")
+		s.Points = []scenarios.Load{{Label: "all"}}
+	case s.Method == scenarios.ColdStart:
+		p.forbid(root, "method cold-start sends no requests: say in which states of the caches it starts servers "+
+			"under cold-start:", "load")
+		s.Points = s.ColdStart.Points()
+	default:
 		p.readLoad(root, s)
-		return
 	}
-	p.forbid(root, "method llama-bench sends no requests: say what it tests under llama-bench:", "load")
-	s.Points = []scenarios.Load{{Label: "all"}}
 }
 
 // checkMethod checks what the method means for variants and points.
@@ -42,14 +50,50 @@ func (p *parser) checkMethod(root *schema.Node, s *scenarios.Scenario) {
 	for i := range s.Variants {
 		p.checkExtrapolate(&s.Variants[i], s.Method)
 	}
-	switch s.Method {
-	case scenarios.SQZB:
+	program, runs := engines.MeasuringProgram(string(s.Method))
+	if s.Method == scenarios.SQZB {
 		p.checkSQZB(root, s)
-	case scenarios.LlamaBench:
-		for i := range s.Variants {
-			p.checkLlamaBench(&s.Variants[i], s)
+	}
+	for i := range s.Variants {
+		switch {
+		case runs:
+			p.checkProgram(&s.Variants[i], s, program)
+		case s.Method == scenarios.ColdStart:
+			p.checkColdStart(&s.Variants[i], s.ColdStart)
 		}
-	case scenarios.Serving:
+	}
+}
+
+// checkColdStart: one server of this machine, whose caches bench can set.
+func (p *parser) checkColdStart(v *scenarios.Variant, c scenarios.ColdStartRun) {
+	sv, kind := &v.Server, v.Server.Kind()
+	var own []string
+	if c.Compile != nil {
+		own = kind.CompileCaches
+	}
+	if c.Hub != nil {
+		own = append(slices.Clone(own), kind.HubCaches...)
+	}
+	set := slices.IndexFunc(own, func(name string) bool { _, set := sv.Env[name]; return set })
+
+	switch {
+	case sv.Launcher == "":
+	case kind.External:
+		p.errs.Add(v.Pos, "variant %s: method cold-start needs servers that bench starts", v.Name)
+	case sv.Replicas > 1:
+		p.errs.Add(v.Pos, "variant %s: method cold-start starts one server, and there are %d replicas", v.Name,
+			sv.Replicas)
+	case c.Compile != nil && kind.CompileCaches == nil:
+		p.errs.Add(v.Pos, "variant %s: compile-cache: no variable is known by which launcher %s takes a folder for "+
+			"compiled code", v.Name, sv.Launcher)
+	case c.Hub != nil && kind.HubCaches == nil:
+		p.errs.Add(v.Pos, "variant %s: hub-cache: no variable is known by which launcher %s takes a folder for "+
+			"downloaded models", v.Name, sv.Launcher)
+	case set >= 0:
+		p.errs.Add(v.Pos, "variant %s: env sets %s, which method cold-start sets: leave it out", v.Name, own[set])
+	case own != nil && sv.Container.Image != "":
+		p.errs.Add(v.Pos, "variant %s: compile-cache and hub-cache are for servers without a container: give "+
+			"page-cache only", v.Name)
 	}
 }
 
@@ -115,23 +159,31 @@ func (p *parser) checkSQZB(root *schema.Node, s *scenarios.Scenario) {
 	}
 }
 
-// checkLlamaBench: the program takes the place of the server.
-func (p *parser) checkLlamaBench(v *scenarios.Variant, s *scenarios.Scenario) {
+// checkProgram: the program takes the place of the server.
+func (p *parser) checkProgram(v *scenarios.Variant, s *scenarios.Scenario, program engines.Measuring) {
 	sv := &v.Server
+	refuse := func(format string, args ...any) {
+		p.errs.Add(v.Pos, "variant %s: %s", v.Name, fmt.Sprintf(format, args...))
+	}
 	switch {
 	case sv.Launcher == "":
-	case sv.Launcher != "llamacpp" && sv.Launcher != "simulator":
-		p.errs.Add(v.Pos, "variant %s: method llama-bench is of launcher llamacpp", v.Name)
+	case !program.Replaces(sv.Kind()):
+		refuse("method %s needs launcher %s", s.Method, program.Launcher)
 	case sv.Replicas > 1:
-		p.errs.Add(v.Pos, "variant %s: method llama-bench starts no replicas", v.Name)
+		refuse("method %s starts no replicas", s.Method)
+	case sv.Nodes > 1, len(v.Components) > 0:
+		refuse("method %s runs one program on one machine: nodes and components are not allowed here", s.Method)
+	case sv.Container.Image != "":
+		refuse("container is not allowed here: method %s runs its program without one", s.Method)
 	case sv.Smoke.Path != "":
-		p.errs.Add(v.Pos, "variant %s: smoke is not allowed here: method llama-bench starts no server", v.Name)
-	case sv.Binary != nil:
-		p.errs.Add(v.Pos, "variant %s: binary is not allowed here: the program of method llama-bench stands in "+
-			"llama-bench:", v.Name)
-	case sv.Model != "" && s.LlamaBench.Models != nil:
-		p.errs.Add(v.Pos, "variant %s: model is not allowed here: llama-bench: lists models", v.Name)
-	case sv.Model == "" && s.LlamaBench.Models == nil:
-		p.errs.Add(v.Pos, "variant %s: model is missing, and llama-bench: lists no models", v.Name)
+		refuse("smoke is not allowed here: method %s starts no server", s.Method)
+	case sv.Binary != nil && (program.Words == nil || s.Program.Binary != nil):
+		refuse("binary is not allowed here: the program of method %s is named in %s:", s.Method, s.Method)
+	case sv.Model != "" && s.Program.Models != nil:
+		refuse("model is not allowed here: %s: lists models", s.Method)
+	case sv.Model == "" && s.Program.Models == nil && program.Several:
+		refuse("model is missing, and %s: lists no models", s.Method)
+	case sv.Model == "" && s.Program.Models == nil:
+		refuse("model is missing")
 	}
 }

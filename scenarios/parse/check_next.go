@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/scenarios"
@@ -21,7 +22,8 @@ func (p *parser) addNullTest(root *schema.Node, s *scenarios.Scenario) {
 	again := s.Variants[at]
 	again.Name += scenarios.NullTestSuffix
 	if slices.ContainsFunc(s.Variants, func(v scenarios.Variant) bool { return v.Name == again.Name }) {
-		p.errs.Add(root.KeyAt("null-test"), "null-test makes a variant named %q, and there is one", again.Name)
+		p.errs.Add(root.KeyAt("null-test"), "null-test adds a variant named %q, but a variant has that name already",
+			again.Name)
 		return
 	}
 	s.Variants = append(s.Variants, again)
@@ -68,7 +70,7 @@ func (p *parser) checkNext(root *schema.Node, s *scenarios.Scenario) {
 	p.checkUntil(root.Get("repeats"), s)
 	p.checkSearch(root.Get("search"), s)
 	p.checkPrune(root.Get("prune"), s)
-	p.checkTune(root.Get("tune"), s)
+	p.checkStudies(root, s)
 }
 
 func (p *parser) checkUntil(n *schema.Node, s *scenarios.Scenario) {
@@ -157,7 +159,7 @@ func (p *parser) checkPrune(n *schema.Node, s *scenarios.Scenario) {
 	}
 
 	switch {
-	case s.Method == scenarios.LlamaBench:
+	case !s.Method.SendsRequests():
 		p.errs.Add(n.Pos, "prune is for methods that send requests")
 	case !climbs && len(s.Points) > 0 && s.Search.Metric == "":
 		p.errs.Add(n.Pos, "prune: no point of the sweep lies above another in request-rate or max-concurrency")
@@ -183,9 +185,44 @@ func (p *parser) checkFigures(pos schema.Pos, s *scenarios.Scenario, figures []s
 			if is && l.Percentiles != nil && !slices.Contains(l.Percentiles, q) {
 				p.errs.Add(pos, "%s: %g is not among load.percentiles, add it there", name, q)
 			}
-			if f, err := catalog.Named(name); err == nil && f.Goals && len(l.Goodput) == 0 {
+			whole, part, ofPart := strings.Cut(name, "@")
+			if f, err := catalog.Named(whole); err == nil && f.Goals && !hasGoals(l, part) {
 				p.errs.Add(pos, "%s needs goals under load.goodput", name)
+			}
+			if all := partNames(l); ofPart && !slices.Contains(all, part) {
+				p.errs.Add(pos, "%s: the load has no class, adapter or stage %q%s", name, part,
+					schema.DidYouMean(part, all))
 			}
 		}
 	}
+}
+
+// hasGoals reports whether the requests of a load, or of a part of it, have goals.
+func hasGoals(l scenarios.Load, part string) bool {
+	for i, class := range l.Classes {
+		if class.Name == part {
+			return len(l.OfClass[i].Goodput) > 0
+		}
+	}
+	return len(l.Goodput) > 0
+}
+
+// partNames are the parts of a load that have figures of their own.
+func partNames(l scenarios.Load) []string {
+	var names []string
+	adapters := slices.Clone(l.Adapters)
+	for _, class := range l.Classes {
+		names = append(names, class.Name)
+		adapters = append(adapters, class.Adapters...)
+	}
+	for _, adapter := range adapters {
+		names = append(names, adapter.Name)
+	}
+	for _, stage := range l.Stages {
+		names = append(names, stage.Name)
+	}
+	if l.Probes.Active() {
+		names = append(names, "probes")
+	}
+	return names
 }

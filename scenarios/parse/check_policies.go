@@ -15,7 +15,8 @@ import (
 func (p *parser) finishPolicies(n *schema.Node, s *scenarios.Scenario) {
 	p.checkSettle(n.Get("settle"), s)
 	p.checkReactions(n, s)
-	for _, key := range []string{"hooks", "checks", "notify"} {
+	p.checkEvaluation(n, s)
+	for _, key := range []string{"hooks", "checks", "evaluate", "notify"} {
 		p.noteSecretTexts(n.Get(key))
 	}
 
@@ -47,6 +48,23 @@ func entry(list *schema.Node, i int) *schema.Node {
 		i--
 	}
 	return schema.EmptyMapping(list.Pos)
+}
+
+// checkEvaluation: the command belongs to steps with one pass at planned points.
+func (p *parser) checkEvaluation(n *schema.Node, s *scenarios.Scenario) {
+	pattern := s.Evaluation.File
+	if _, err := filepath.Match(pattern, ""); pattern != "" && (err != nil || !filepath.IsLocal(pattern)) {
+		p.errs.Add(n.Get("evaluate").At("file"), "file is %q, expected a pattern below BENCH_EVALUATION_DIR such as "+
+			"results.json or */*.json", pattern)
+	}
+
+	switch {
+	case !s.Evaluation.Given():
+	case s.Method != scenarios.Serving:
+		p.errs.Add(n.KeyAt("evaluate"), "evaluate: method %s measures no requests of clients", s.Method)
+	case n.Has("search"):
+		p.errs.Add(n.KeyAt("evaluate"), "evaluate: a search has no first load point: leave search out")
+	}
 }
 
 func (p *parser) checkSettle(n *schema.Node, s *scenarios.Scenario) {
@@ -90,7 +108,7 @@ func (p *parser) finishHooks(n *schema.Node, path string, hooks *scenarios.Hooks
 	for i := range hooks.After {
 		at := path + ".after." + strconv.Itoa(i)
 		h := entry(n.Get("after"), i)
-		p.forbid(h, "nothing comes after it that it could be for: this is for before:", "undo", "on-failure")
+		p.forbid(h, "use it only under before:", "undo", "on-failure")
 		p.finishHook(h, at, &hooks.After[i], defaults, s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -54,7 +55,7 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 
 	p.finishContainer(n, sv, defaults)
 	p.noteSecretTexts(n.Get("smoke"))
-	if s.Method != scenarios.LlamaBench { // see checkMethod
+	if !s.RunsProgram() { // see checkMethod
 		p.checkModel(n, sv)
 	}
 	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
@@ -89,6 +90,10 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 			"interface is %q, expected the name of a network interface, such as hsn0, or a "+
 				"network, such as 10.1.0.0/16", sv.Interface)
 	}
+	if container.Options(sv.Container).JobStep() && s.On != scenarios.OnSlurm {
+		p.errs.Add(n.KeyAt("container"), "container: engine pyxis needs on: slurm, since srun enters the image "+
+			"(bench run --on slurm)")
+	}
 	if sv.Nodes < 2 {
 		return
 	}
@@ -97,8 +102,8 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 	switch {
 	case !spansNodes(sv.Launcher):
 		p.errs.Add(at, "nodes is for launchers %s, not %s", strings.Join(spanning(), " and "), sv.Launcher)
-	case s.Method == scenarios.LlamaBench:
-		p.errs.Add(at, "nodes cannot be combined with method llama-bench")
+	case !s.Method.SendsRequests():
+		p.errs.Add(at, "nodes cannot be combined with method %s", s.Method)
 	case sv.Replicas > 1:
 		p.errs.Add(at, "nodes cannot be combined with replicas: %d: make each replica a run of its own", sv.Replicas)
 	case sv.Container.Network != "" && sv.Container.Network != "host":
@@ -156,7 +161,7 @@ func (p *parser) checkModel(n *schema.Node, sv *scenarios.Server) {
 	case kind.NeedsModel && !slices.ContainsFunc(sv.Args, names):
 		p.errs.Add(n.Pos, "model is missing, launcher %s needs it, or args %s", sv.Launcher, "hf-repo or model-url")
 	case kind.AnyEngine() && !n.Has("served-name"):
-		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name",
+		p.errs.Add(n.Pos, "model is missing: launcher %s needs the model name in requests: set model or served-name",
 			sv.Launcher)
 	}
 }
@@ -172,7 +177,7 @@ func (p *parser) noteSecrets(n *schema.Node, sv *scenarios.Server) {
 	p.names.NoteSecret(sv.APIKey.Value)
 	if key := n.Get("api-key"); key != nil && key.Kind == schema.Text && !key.Secret &&
 		len(key.Text) >= scenarios.MinSecret {
-		p.warn(key.Pos, "api-key stands in the file itself, which is kept with the results: write ${env:NAME}")
+		p.warn(key.Pos, "api-key is written in the file itself, which is kept with the results: write ${env:NAME}")
 	}
 
 	args := n.Get("args")
@@ -192,7 +197,7 @@ func (p *parser) noteSecrets(n *schema.Node, sv *scenarios.Server) {
 	}
 }
 
-// localModel tells whether a model names a file or folder of this machine, and
+// localModel reports whether a model names a file or folder of this machine, and
 // where it is.
 func (p *parser) localModel(launcher, model string) (path string, local bool) {
 	kind, _ := engines.Lookup(launcher)

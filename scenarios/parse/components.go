@@ -3,40 +3,33 @@ package parse
 import (
 	"regexp"
 	"slices"
+	"strconv"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// maxComponents bounds what a variant may have.
-const maxComponents = 64
+const (
+	maxComponents = 64  // of a variant
+	maxNodes      = 256 // of a job
+)
 
-// componentName is what may name a component: it stands in placeholders and logs.
+// componentName is what may name a component: it is in placeholders and logs.
 var componentName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-func componentsField() schema.Field[scenarios.Variant] {
-	return schema.FreeKey("components", "The parts of a server that consists of several programs, such as prefill "+
-		"servers, decode servers and a router: a list of mappings with a name and keys of server:. They are "+
-		"started in this order and stopped in reverse; requests go to the last one. A component inherits the "+
-		"variant's keys; one with another launcher inherits only model, served-name, api-key, work-dir, ready and "+
-		"stop. In its command:, ${NAME.url} is repeated for each server of an earlier component, together with "+
-		"the option before it; ${NAME.urls} lists all of them in one place (likewise host, port, address, "+
-		"bootstrap-port).",
-		schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))),
-		func(*schema.Reader, *schema.Node, *scenarios.Variant) {})
-}
-
-// componentBlock are the keys of a component beside its name.
+// componentBlock are the keys of a component besides its name.
 func componentBlock() schema.Block[scenarios.Server] {
-	block := serverBlock()
+	block := keys.Server()
 	block.Name = "in a component"
 	return block
 }
 
 // carried are the keys that a component with another launcher has of its variant.
 func carried() []string {
-	return []string{"model", "served-name", "api-key", "work-dir", "ready", "stop"}
+	return []string{"model", "served-name", "api-key", "work-dir", "ready", "stop", "interface"}
 }
 
 // readComponents reads the parts of a variant's server. The variant's own server
@@ -56,8 +49,8 @@ func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults m
 	case len(list.Items) > maxComponents:
 		p.errs.Add(list.Pos, "more than %d components", maxComponents)
 		return
-	case s.Method == scenarios.LlamaBench:
-		p.errs.Add(n.KeyAt("components"), "components cannot be combined with method llama-bench")
+	case !s.Method.SendsRequests():
+		p.errs.Add(n.KeyAt("components"), "components cannot be combined with method %s", s.Method)
 		return
 	case v.Extrapolate > 1:
 		p.errs.Add(n.KeyAt("extrapolate"), "extrapolate cannot be combined with components")
@@ -72,7 +65,55 @@ func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults m
 		}
 		v.Components = append(v.Components, c)
 	}
+	v.Nodes = v.Server.Nodes
 	v.Server = v.Components[0].Server
+	p.checkComponentNodes(n, v, s)
+}
+
+// checkComponentNodes checks the components of a server over several nodes, and
+// counts the nodes if only the components name them.
+func (p *parser) checkComponentNodes(n *schema.Node, v *scenarios.Variant, s *scenarios.Scenario) {
+	given := v.Nodes
+	for _, c := range v.Components {
+		v.Nodes = max(v.Nodes, c.Node)
+	}
+	if v.Nodes < 2 {
+		return
+	}
+	if s.On != scenarios.OnSlurm {
+		p.errs.Add(n.KeyAt("components"), "components on %d nodes need on: slurm, since the nodes are those of a "+
+			"Slurm job (bench run --on slurm)", v.Nodes)
+		return
+	}
+
+	for i, item := range n.Get("components").Items {
+		c := v.Components[i]
+		if given > 0 && c.Node > given {
+			p.errs.Add(item.At("node"), "component %s: node is %d, and the job has nodes: %d", c.Name, c.Node, given)
+		}
+		p.checkPlacedElsewhere(item, c)
+	}
+}
+
+// checkPlacedElsewhere refuses keys of a component that bench can follow on its own
+// node only.
+func (p *parser) checkPlacedElsewhere(item *schema.Node, c scenarios.Component) {
+	for _, key := range []struct {
+		name  string
+		given bool
+	}{
+		{"cpus", c.Server.CPUs != ""}, {"numa", c.Server.NUMA != ""}, {"nice", c.Server.Nice != 0},
+	} {
+		if key.given {
+			p.errs.Add(item.At(key.name), "component %s: %s cannot be combined with components on several nodes",
+				c.Name, key.name)
+		}
+	}
+
+	if container.Options(c.Server.Container).Contained() {
+		p.errs.Add(item.At("container"), "component %s: docker and podman start no component on another node: use "+
+			"container: {engine: apptainer}, singularity, enroot, charliecloud or pyxis", c.Name)
+	}
 }
 
 // component reads one part. Beside it comes whether it could be read.
@@ -95,7 +136,8 @@ func (p *parser) component(n, item *schema.Node, places map[string]schema.Pos, d
 	}
 	places[name.Text], c.Name = name.Pos, name.Text
 
-	own := item.Without("name")
+	c.Node, ok = p.componentNode(item)
+	own := item.Without("name", "node")
 	own = expand.Overlay(sharedBy(n, own), own, expand.ServerOverlay())
 	own.Pos = item.Pos
 	mine := map[string]string{}
@@ -107,24 +149,40 @@ func (p *parser) component(n, item *schema.Node, places map[string]schema.Pos, d
 
 	switch {
 	case c.Server.Kind().External:
-		p.errs.Add(item.At("launcher"), "component %s: an external server is no part of a server that bench starts",
+		p.errs.Add(item.At("launcher"), "component %s: an external server cannot be part of a server that bench starts",
 			c.Name)
 	case c.Server.Nodes > 1:
-		p.errs.Add(own.KeyAt("nodes"), "component %s: nodes cannot be combined with components", c.Name)
+		p.errs.Add(own.KeyAt("nodes"), "component %s: a component runs on one node: nodes: belongs to the variant, "+
+			"and node: to the component", c.Name)
 	}
-	return c, true
+	return c, ok
+}
+
+// componentNode reads node: of a component; 0: there is none.
+func (p *parser) componentNode(item *schema.Node) (node int, ok bool) {
+	n := item.Get("node")
+	if n == nil || n.Kind == schema.Null {
+		return 0, true
+	}
+	node, err := strconv.Atoi(n.PlainText())
+	if err != nil || node < 1 || node > maxNodes {
+		p.errs.Add(n.Pos, "node is %s, expected the number of a node of the job, counted from 1, at most %d", n.Shown(),
+			maxNodes)
+		return 0, false
+	}
+	return node, true
 }
 
 // sharedBy are the keys of a variant that a component with these keys has, too.
 func sharedBy(variant, own *schema.Node) *schema.Node {
-	keys := serverBlock().Info().Names()
+	keys := keys.Server().Info().Names()
 	if launcher := own.Get("launcher"); launcher != nil && launcher.PlainText() != plainText(variant.Get("launcher")) {
 		keys = carried()
 	}
 
 	out := *variant
 	out.Pairs = slices.DeleteFunc(slices.Clone(variant.Pairs), func(pair schema.Pair) bool {
-		return !slices.Contains(keys, pair.Key)
+		return !slices.Contains(keys, pair.Key) || pair.Key == "nodes" // of the job, not of a component
 	})
 	return &out
 }

@@ -50,6 +50,32 @@ variants:
 	}
 }
 
+// node: and nodes: say how many nodes the job of a variant has.
+func TestComponentsOnNodes(t *testing.T) {
+	t.Parallel()
+	const parts = "components: [{name: a, node: 2}, {name: b, launcher: command, command: [r]}]"
+	variant := func(keys string) string {
+		return "variants: [{name: v, launcher: vllm, model: m, interface: hsn0, " + keys + "}]\n"
+	}
+	for keys, want := range map[string]int{parts: 2, parts + ", nodes: 3": 3} {
+		sc, err := parse.Source("s.yaml", []byte(overNodes+"on: slurm\n"+variant(keys)), parse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := sc.Variants[0]
+		if v.Nodes != want || v.Components[0].Node != 2 || v.Components[0].Server.Nodes != 0 ||
+			v.Components[1].Server.Interface != "hsn0" {
+			t.Errorf("%s: nodes %d, components %+v, want %d nodes and the first on the second", keys, v.Nodes,
+				v.Components, want)
+		}
+	}
+
+	_, err := parse.Source("s.yaml", []byte(overNodes+variant(parts)), parse.Options{})
+	if err == nil || !strings.Contains(err.Error(), "components on 2 nodes need on: slurm") {
+		t.Errorf("without on: slurm: %v", err)
+	}
+}
+
 func TestComponentsErrors(t *testing.T) {
 	t.Parallel()
 	const two = "{name: a}, {name: b, launcher: command, command: [r]}"
@@ -62,7 +88,13 @@ func TestComponentsErrors(t *testing.T) {
 		{"[" + two + ", {name: a}]", `component name "a" is used twice`},
 		{"[{name: a, coulor: 1}, {name: b}]", "coulor"},
 		{"[{name: a, launcher: external, base-url: \"http://h\"}, {name: b}]", "component a: an external server"},
-		{"[{name: a, nodes: 2}, {name: b}]", "component a: nodes cannot be combined"},
+		{"[{name: a, nodes: 2}, {name: b}]", "component a: a component runs on one node"},
+		{"[{name: a, node: 0}, {name: b}]", `node is "0", expected the number of a node`},
+		{"[{name: a, node: x}, {name: b}]", "node is \"x\", expected the number of a node"},
+		{"[{name: a, node: 2, cpus: 0-3}, {name: b}]", "component a: cpus cannot be combined"},
+		{"[{name: a, node: 2, container: {image: i}}, {name: b}]", "component a: docker and podman start no component"},
+		{"[{name: a, node: 3}, {name: b}], nodes: 2", "component a: node is 3, and the job has nodes: 2"},
+
 		{"[{name: a, command: [\"${c.url}\"], launcher: command}, {name: b}]", "unknown name ${c}"},
 	} {
 		text := overNodes + "on: slurm\nvariants:\n- {name: v, launcher: vllm, model: m, components: " +

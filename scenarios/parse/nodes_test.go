@@ -51,6 +51,10 @@ func TestNodesErrors(t *testing.T) {
 		},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, gpus: [0, 1]}\n", "give the number of each node's"},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 2, port: 65530}\n", "leaves no room below 65536"},
+		{
+			"server: {launcher: vllm, model: m, container: {engine: pyxis, image: \"r#i:1\"}}\n",
+			"engine pyxis needs on: slurm",
+		},
 		{slurm + "server: {launcher: vllm, model: m, nodes: 0}\n", "nodes"},
 		{
 			slurm + "server: {launcher: external, model: m, base-url: \"http://h\", nodes: 2}\n",

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -11,7 +12,7 @@ import (
 // next dot, then the values that a key may have. source is the scenario, which
 // names the variables; nil: not known.
 func OfferSets(source []byte, begun string) []string {
-	paths := schema.Paths(fileBlock().Info())
+	paths := schema.Paths(keys.File().Info())
 	for _, name := range variablesOf(source) {
 		paths = append(paths, schema.Path{Name: "vars." + name})
 	}

@@ -7,8 +7,8 @@
 // at the clock, the network or a process.
 //
 // The stages are: schema reads the text into a tree; expand applies --set,
-// fills in ${} and multiplies matrices; the table_*.go decode the tree; the
-// check_*.go check what one key means for another; simulate puts the simulator
+// fills in ${} and multiplies matrices; the tables of package keys decode the tree;
+// the check_*.go check what one key means for another; simulate puts the simulator
 // in the place of the engines where --sim asks for it.
 package parse
 
@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
 	"github.com/benchrig/bench/scenarios/parse/keys"
@@ -61,7 +62,7 @@ var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+=-]{0,99}$`)
 // File reads a scenario file. The error is an Errors where the file was read
 // and is wrong.
 func File(path string, opts Options) (*scenarios.Scenario, error) {
-	src, err := os.ReadFile(path)
+	src, err := userfile.Read(path, userfile.MaxText)
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
@@ -104,7 +105,7 @@ func newParser(path, dir string, opts Options) *parser {
 	}
 	p := &parser{
 		opts: opts, path: path, dir: dir,
-		defaults: map[string]string{}, others: allBlocks(), literals: map[string]*schema.Node{},
+		defaults: map[string]string{}, others: keys.All(), literals: map[string]*schema.Node{},
 	}
 	p.names = expand.New(&p.errs, opts.LookupEnv)
 	if opts.WithoutSecrets {
@@ -112,18 +113,6 @@ func newParser(path, dir string, opts Options) *parser {
 	}
 
 	return p
-}
-
-// allBlocks are the tables whose keys a misplaced key may have been meant for.
-func allBlocks() []*schema.BlockInfo {
-	return []*schema.BlockInfo{
-		fileBlock().Info(), serverBlock().Info(), readyBlock().Info(), stopBlock().Info(), loadBlock().Info(),
-		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
-		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), keys.Simulate().
-			Info(), keys.Slurm().Info(), keys.Client().Info(),
-		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), tuneBlock().Info(),
-		keys.Price().Info(),
-	}
 }
 
 func (p *parser) reader(defaults map[string]string, path ...string) *schema.Reader {
@@ -147,7 +136,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 		return
 	}
 
-	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set), variantBlock().Info().Names())
+	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set), keys.Variant().Info().Names())
 	if p.simulating = keys.Simulating(root); p.simulating {
 		p.names.UnsetEnv = missingEnv
 	}
@@ -156,6 +145,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
 	p.drawCandidates(root, s)
+	p.limitVersions(root, s)
 	p.addNullTest(root, s)
 	p.checkPrice(root.Get("price"), s)
 	p.readPoints(root, s)
@@ -181,15 +171,15 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	s.Warnings = p.warnings
 }
 
-// readTop reads the keys that stand at the top level themselves.
+// readTop reads the keys that are at the top level themselves.
 func (p *parser) readTop(root *schema.Node, s *scenarios.Scenario) {
 	own := p.names.Outside().Expand(root.Without("vars", "server", "variants", "load"))
 	if own.Kind != schema.Mapping {
 		return
 	}
-	schema.Decode(p.reader(p.defaults), fileBlock(), own, s)
+	schema.Decode(p.reader(p.defaults), keys.File(), own, s)
 	p.finishPolicies(own, s)
-	p.finishLlamaBench(own.Get("llama-bench"), s)
+	p.finishProgram(own.Get(string(s.Method)), s)
 	if !own.Has("name") {
 		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
 		p.defaults["name"] = s.Name

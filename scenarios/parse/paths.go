@@ -75,8 +75,7 @@ func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.
 	}
 
 	// an image of an engine without a daemon is a file or a folder, or an address such as docker://IMAGE
-	if sv.Container.Image != "" && !container.Options(sv.Container).Daemon() &&
-		!strings.Contains(sv.Container.Image, "://") {
+	if image := container.Options(sv.Container); image.Image != "" && !image.Daemon() && image.ImageIsFile() {
 		sv.Container.Image = p.abs(sv.Container.Image)
 		s.NeedFile("image", sv.Container.Image, n.Get("container").At("image"))
 	}

@@ -2,77 +2,13 @@ package parse
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
-
-// axis is a load key that a sweep may vary.
-type axis struct {
-	key   string
-	short string // its part of a label
-	value func(scenarios.Load) string
-}
-
-// axes in the order of a label's parts.
-func axes() []axis {
-	whole := func(at func(scenarios.Load) int) func(scenarios.Load) string {
-		return func(l scenarios.Load) string { return strconv.Itoa(at(l)) }
-	}
-	return []axis{
-		{"input-len", "in", scenarios.InputLenLabel},
-		{"output-len", "out", whole(func(l scenarios.Load) int { return l.OutputLen })},
-		{"request-rate", "rate", func(l scenarios.Load) string {
-			return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(l.RequestRate, 'g', -1, 64), "+"))
-		}},
-		{"max-concurrency", "c", whole(func(l scenarios.Load) int { return l.MaxConcurrency })},
-		{"num-prompts", "n", whole(func(l scenarios.Load) int { return l.NumPrompts })},
-	}
-}
-
-func axisNames() []string {
-	var names []string
-	for _, a := range axes() {
-		names = append(names, a.key)
-	}
-	return names
-}
-
-// sweepShape is the shape of sweep:, made of the shapes of the swept keys.
-func sweepShape() schema.Shape {
-	grid, point := sweepBlocks()
-	return schema.OneOf(schema.BlockOf(grid), schema.ListOf(schema.BlockOf(point)))
-}
-
-// sweepBlocks are the tables of a grid and of a listed point.
-func sweepBlocks() (grid, point *schema.BlockInfo) {
-	grid = &schema.BlockInfo{
-		Name: "under sweep:", Doc: "A mapping from load keys to lists of values: every combination is a point, the " +
-			"first key varying slowest.",
-		Example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n",
-	}
-
-	point = &schema.BlockInfo{
-		Name: "in a point of sweep:", Doc: "In a list of points, each is a mapping of load keys.",
-		Example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
-		Keys: []schema.Info{{
-			Key: "label", Doc: "Names the point in tables and step ids.",
-			Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies",
-		}},
-	}
-
-	for _, f := range trafficFieldsWithoutSweep() {
-		if slices.Contains(axisNames(), f.Key) {
-			grid.Keys = append(grid.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: schema.ListOf(f.Shape)})
-			point.Keys = append(point.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: f.Shape})
-		}
-	}
-
-	return grid, point
-}
 
 // sweepPoint is what one point sets.
 type sweepPoint struct {
@@ -104,7 +40,7 @@ func (p *parser) expandSweep(load *schema.Node) (points []sweepPoint, varies []s
 }
 
 func (p *parser) gridSweep(load, sweep *schema.Node) []sweepPoint {
-	grid, _ := sweepBlocks()
+	grid, _ := keys.Sweep()
 	points := []sweepPoint{{pos: sweep.Pos}}
 	for _, ax := range sweep.Pairs {
 		if !slices.Contains(grid.Names(), ax.Key) {
@@ -138,7 +74,7 @@ func (p *parser) gridSweep(load, sweep *schema.Node) []sweepPoint {
 }
 
 func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []string) {
-	_, table := sweepBlocks()
+	_, table := keys.Sweep()
 	if len(sweep.Items) > maxPoints {
 		p.errs.Add(sweep.Pos, "sweep makes more than %d points", maxPoints)
 		return nil, nil
@@ -191,13 +127,13 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 	points, varies := p.expandSweep(load)
 	base := load.Without("sweep")
 	if len(points) == 0 || !found {
-		schema.Decode(p.reader(nil), loadBlock(), base, new(scenarios.Load)) // for its errors
+		schema.Decode(p.reader(nil), keys.Load(), base, new(scenarios.Load)) // for its errors
 		return
 	}
 
 	labels := map[string]schema.Pos{}
 	defaults := map[string]string{}
-	table := loadBlock()
+	table := keys.Load()
 	for _, pt := range points {
 		n := expand.Overlay(base, &schema.Node{Kind: schema.Mapping, Pos: load.Pos, Pairs: pt.set, Size: 1}, nil)
 		l, valid := p.point(table, n, defaults, s)
@@ -227,6 +163,7 @@ func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defau
 	r := p.reader(defaults)
 	schema.Decode(r, table, n, &l)
 	valid = !r.Failed
+	valid = valid && p.readClasses(n, &l, s) && p.readStages(n, &l, s)
 	p.finishLoad(n, &l, defaults, s, valid)
 	return l, valid
 }
@@ -234,9 +171,9 @@ func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defau
 // label is made of what the sweep varies.
 func label(l scenarios.Load, varies []string) string {
 	var parts []string
-	for _, a := range axes() {
-		if slices.Contains(varies, a.key) {
-			parts = append(parts, a.short+a.value(l))
+	for _, a := range keys.Axes() {
+		if slices.Contains(varies, a.Key) {
+			parts = append(parts, a.Short+a.Value(l))
 		}
 	}
 	if len(parts) == 0 {

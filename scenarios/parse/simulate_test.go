@@ -115,7 +115,7 @@ load:
 	notes := strings.Join(s.SimNotes, "\n")
 	for _, want := range []string{
 		"flash-attn", "2 hooks, 1 checks, 1 notifications",
-		"dataset sharegpt is not on this machine", "counted by the simulator", "10 times as fast",
+		"dataset sharegpt is not on this machine", "counted by the simulator", "10 times the speed",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("SimNotes = %q, want %q in them", notes, want)
@@ -158,7 +158,7 @@ func TestSimulatedLlamaBench(t *testing.T) {
 		"method: llama-bench\nllama-bench: {models: [a.gguf]}\n" +
 		"server: {launcher: llamacpp, env: {ROCBLAS_USE_HIPBLASLT: \"1\"}}\n"
 	s := mustParse(t, src, Options{})
-	if got := s.LlamaBench.Binary; !slices.Equal(got[:2], []string{scenarios.BenchProgram, "simulate-llama-bench"}) {
+	if got := s.Program.Binary; !slices.Equal(got[:2], []string{scenarios.BenchProgram, "simulate-program"}) {
 		t.Errorf("program %v, want bench's own", got)
 	}
 	if v := s.Variants[0].Server; len(v.Args) > 0 || v.Env["ROCBLAS_USE_HIPBLASLT"].Value != "1" ||

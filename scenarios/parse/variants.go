@@ -5,20 +5,24 @@ import (
 
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // readVariants expands the matrix blocks and decodes every variant.
 func (p *parser) readVariants(root *schema.Node, later []*expand.Override, s *scenarios.Scenario) {
 	shared := p.sharedServer(root)
-	table := variantBlock()
+	table := keys.Variant()
 	defaults := map[string]map[string]string{} // of each variant
 	places := map[string]schema.Pos{}
 	var variants []string
 
-	for _, ev := range p.names.ExpandVariants(p.variantList(root), shared, later) {
+	expanded := p.names.ExpandVariants(p.variantList(root), shared, later)
+	for _, ev := range expanded {
+		variants = append(variants, ev.Name())
+	}
+	for _, ev := range p.mixed(root, expanded, s) {
 		v, own := p.variant(table, ev, s)
-		variants = append(variants, v.Name)
 		s.Variants = append(s.Variants, v)
 		defaults[v.Name] = own
 
@@ -51,7 +55,7 @@ func (p *parser) sharedServer(root *schema.Node) *schema.Node {
 		return schema.EmptyMapping(shared.Pos)
 	}
 
-	table := serverBlock().Info()
+	table := keys.Server().Info()
 	var strange []string
 	for _, pr := range shared.Pairs {
 		if !slices.Contains(table.Names(), pr.Key) {

@@ -21,9 +21,9 @@ type Info struct {
 	Key      string
 	Doc      string
 	Shape    Shape
-	def      string // default, as YAML
+	Default  string // as YAML
 	Note     string // default in words, where it depends on other keys
-	required bool
+	Required bool
 }
 
 // BlockInfo is a table without its readers: for messages, reference, schema.
@@ -69,13 +69,13 @@ func (b Block[T]) Info() *BlockInfo {
 }
 
 // Or gives a key a default, written as YAML.
-func (f Field[T]) Or(def string) Field[T] { f.def = def; return f }
+func (f Field[T]) Or(def string) Field[T] { f.Default = def; return f }
 
 // DefaultNote says in words which default code works out for a key.
 func (f Field[T]) DefaultNote(note string) Field[T] { f.Note = note; return f }
 
 // Must makes a key required.
-func (f Field[T]) Must() Field[T] { f.required = true; return f }
+func (f Field[T]) Must() Field[T] { f.Required = true; return f }
 
 // Lift makes the keys of a U the keys of a T that has one.
 func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
@@ -200,6 +200,39 @@ func EnumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) Fiel
 	}
 }
 
+// EnumsKey is a key whose value is a list of values, each once at most, or with
+// single one value as well.
+func EnumsKey[T any](key, doc string, values []string, single bool, at func(*T) *[]string) Field[T] {
+	one := EnumOf(values...)
+	shape := ListOf(one)
+	if single {
+		shape = OneOf(one, shape)
+	}
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: shape},
+		read: func(r *Reader, n *Node, into *T) {
+			items := n.Items
+			switch {
+			case n.Kind != List && single:
+				items = []*Node{n}
+			case n.Kind != List:
+				r.Wrong(n, shape)
+				return
+			case single && len(items) == 0:
+				r.Fail(n.Pos, "%s is an empty list", key)
+			}
+			for _, item := range items {
+				value, ok := r.Enum(item, one)
+				if ok && slices.Contains(*at(into), value) {
+					r.Fail(item.Pos, "%s lists %s twice", key, value)
+				} else if ok {
+					*at(into) = append(*at(into), value)
+				}
+			}
+		},
+	}
+}
+
 // BlockKey is a key whose value is a nested block, which is read for its defaults even where it is not given.
 func BlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
 	return Field[T]{
@@ -281,15 +314,15 @@ func decodeField[T any](r *Reader, f Field[T], n *Node, into *T) {
 		f.read(r, v, into)
 	case f.Always:
 		f.read(r, EmptyMapping(n.Pos), into)
-	case f.def != "":
-		f.read(r, r.literal(f.def), into)
-		r.defaulted(f.def)
-	case f.required:
+	case f.Default != "":
+		f.read(r, r.literal(f.Default), into)
+		r.defaulted(f.Default)
+	case f.Required:
 		r.Fail(n.Pos, "%s is missing, expected %s", strings.Join(r.Path, "."), f.Shape.Words())
 	}
 }
 
-// structured tells whether an empty place means an empty mapping or list.
+// structured reports whether an empty place means an empty mapping or list.
 func structured(s Shape) bool {
 	return s.Kind == BlockShape || s.Kind == mapShape || s.Kind == listShape ||
 		s.Kind == oneShape && slices.ContainsFunc(s.alts, structured)

@@ -42,7 +42,7 @@ type Pair struct {
 	Value *Node
 }
 
-// EmptyMapping returns a mapping without keys that stands at pos.
+// EmptyMapping returns a mapping without keys at pos.
 func EmptyMapping(pos Pos) *Node { return &Node{Kind: Mapping, Pos: pos, Size: 1} }
 
 // Index returns the index in Pairs of the first pair with a key; -1 if there is none.
@@ -58,13 +58,13 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Has tells whether a key has a value other than null.
+// Has reports whether a key has a value other than null.
 func (n *Node) Has(key string) bool {
 	v := n.Get(key)
 	return v != nil && v.Kind != Null
 }
 
-// Empty tells whether nothing stands behind the colon, as with "args:" above
+// Empty reports whether nothing follows the colon, as with "args:" above
 // lines that are all comments.
 func (n *Node) Empty() bool { return n.Kind == Null && n.Bare }
 

@@ -8,7 +8,7 @@ type Path struct {
 }
 
 // Paths lists the keys of files with this table, in the order of the table, and
-// those within its blocks. What stands in lists is left out.
+// those within its blocks. What is in lists is left out.
 func Paths(file *BlockInfo) []Path { return pathsOf("", file, map[*BlockInfo]bool{}) }
 
 func pathsOf(before string, info *BlockInfo, within map[*BlockInfo]bool) []Path {

@@ -72,14 +72,14 @@ func (r *Reader) defaulted(value string) {
 // Unknown reports a key that the block does not have.
 func (r *Reader) Unknown(b *BlockInfo, p Pair) {
 	names := b.Names()
-	if slices.Contains(names, Kebab(p.Key)) {
-		r.Fail(p.Pos, "unknown key %q, did you mean %q?", p.Key, Kebab(p.Key))
+	if slices.Contains(names, kebab(p.Key)) {
+		r.Fail(p.Pos, "unknown key %q, did you mean %q?", p.Key, kebab(p.Key))
 		return
 	}
 
 	var homes []string
 	for _, o := range r.Others {
-		if o.Name != b.Name && slices.Contains(o.Names(), Kebab(p.Key)) {
+		if o.Name != b.Name && slices.Contains(o.Names(), kebab(p.Key)) {
 			homes = append(homes, o.Name)
 		}
 	}
@@ -94,8 +94,8 @@ func (r *Reader) Unknown(b *BlockInfo, p Pair) {
 	}
 }
 
-// farFrom tells whether near is not merely a misspelled key.
-func farFrom(key, near string) bool { return distance(Kebab(key), near) > 2 }
+// farFrom reports whether near is not merely a misspelled key.
+func farFrom(key, near string) bool { return distance(kebab(key), near) > 2 }
 
 // Text reads a text or a number, as written, and any scalar of a Loose node. It reports all else and returns false.
 func (r *Reader) Text(n *Node) (string, bool) {
@@ -203,7 +203,7 @@ func (r *Reader) Argv(n *Node) ([]string, bool) {
 
 	for _, it := range n.Items {
 		if strings.ContainsRune(it.Text, 0) {
-			r.Fail(it.Pos, "%s holds a NUL byte", r.Key())
+			r.Fail(it.Pos, "%s contains a NUL byte", r.Key())
 			return nil, false
 		}
 	}

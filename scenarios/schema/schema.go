@@ -40,11 +40,11 @@ func (b *schemaBuilder) block(info *BlockInfo) object {
 	for _, k := range info.Keys {
 		o := b.key(k.Shape, b.known[info.Name+" "+k.Key])
 		o["description"] = describe(k)
-		if k.def != "" {
-			o["default"] = literal(k.def).Value()
+		if k.Default != "" {
+			o["default"] = literal(k.Default).Value()
 		}
 		props[k.Key] = o
-		if k.required {
+		if k.Required {
 			required = append(required, k.Key)
 		}
 	}
@@ -59,8 +59,8 @@ func (b *schemaBuilder) block(info *BlockInfo) object {
 
 func describe(k Info) string {
 	switch {
-	case k.def != "":
-		return k.Doc + " Default: " + k.def + "."
+	case k.Default != "":
+		return k.Doc + " Default: " + k.Default + "."
 	case k.Note != "":
 		return k.Doc + " Default: " + k.Note + "."
 	}

@@ -11,17 +11,17 @@ import (
 // A word may also be near to the end of a candidate: "concurency" means
 // "max-concurrency".
 func Suggest(word string, candidates []string) string {
-	word = Kebab(word)
+	word = kebab(word)
 	if len(word) == 0 || len(word) > 100 {
 		return ""
 	}
 
 	best, bestScore := "", 1+2*((len(word)+1)/3)
 	for _, c := range candidates {
-		score := distance(word, Kebab(c))
+		score := distance(word, kebab(c))
 		for i := range len(word) - 1 { // two letters swapped are one slip
 			swapped := word[:i] + word[i+1:i+2] + word[i:i+1] + word[i+2:]
-			score = min(score, 2+distance(swapped, Kebab(c)))
+			score = min(score, 2+distance(swapped, kebab(c)))
 		}
 		if score < bestScore {
 			best, bestScore = c, score
@@ -47,8 +47,8 @@ func distance(word, candidate string) int {
 	}
 }
 
-// Kebab spells a word in lower case with hyphens for underscores.
-func Kebab(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+// kebab spells a word in lower case with hyphens for underscores.
+func kebab(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
 // DidYouMean is the end of an error message about an unknown word.
 func DidYouMean(word string, candidates []string) string {

@@ -27,12 +27,20 @@ func standIns() map[string]standIn {
 	}
 }
 
+// simulated are the APIs that the simulator has; "" is the usual one.
+func simulated() []string {
+	return []string{
+		"completions", "chat", "responses", "messages", "transcriptions", "embeddings", "pooling",
+		"rerank", "score", "",
+	}
+}
+
 // simulateLoad replaces what this machine lacks or a simulated server does not
 // speak.
 func simulateLoad(s *scenarios.Scenario, exists func(path string) bool) {
 	for i := range s.Points {
 		l := &s.Points[i]
-		if !slices.Contains([]string{"completions", "chat", ""}, l.API) {
+		if !slices.Contains(simulated(), l.API) {
 			simNote(s, "requests go to /v1/completions in place of %s, which the simulator does not have", l.Endpoint)
 			l.API, l.Endpoint = "completions", "/v1/completions"
 		}
@@ -40,9 +48,25 @@ func simulateLoad(s *scenarios.Scenario, exists func(path string) bool) {
 			simNote(s, "tokens are counted by the simulator, not by %s", l.Dataset.Tokenizer)
 			l.Dataset.Tokenizer = ""
 		}
-		if l.Dataset.Path != "" && !exists(l.Dataset.Path) {
+		if len(l.OfClass) == 0 && l.Dataset.Path != "" && !exists(l.Dataset.Path) {
 			replaceDataset(s, l)
 		}
+		simulateClasses(s, l, exists)
+	}
+}
+
+// simulateClasses replaces what this machine lacks of a load's classes.
+func simulateClasses(s *scenarios.Scenario, l *scenarios.Load, exists func(path string) bool) {
+	for i := range l.OfClass {
+		own, class := &l.OfClass[i], &l.Classes[i]
+		own.API, own.Endpoint, own.Dataset.Tokenizer = l.API, l.Endpoint, ""
+		if own.Dataset.Path == "" || exists(own.Dataset.Path) {
+			continue
+		}
+		replaceDataset(s, own)
+		class.Dataset, class.DatasetPath, class.IgnoreEOS = own.Dataset.Kind, "", own.IgnoreEOS
+		class.InputLen, class.OutputLen = own.InputLen, own.OutputLen
+		l.Note = own.Note
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -38,7 +39,7 @@ func Apply(s *scenarios.Scenario, vars []string, exists func(path string) bool) 
 		sim.Speed = scenarios.DefaultSimSpeed
 	}
 
-	simNote(s, "every server is simulated on %s, %g times as fast as the engine it plays", sim.Device, sim.Speed)
+	simNote(s, "every server is simulated on %s, at %g times the speed of the engine", sim.Device, sim.Speed)
 	simulateLoad(s, exists)
 	for i := range s.Variants {
 		simulateVariant(s, &s.Variants[i])
@@ -78,12 +79,12 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	v.Original = new(v.Server)
 	if len(v.Components) > 0 {
 		simNote(s, "variant %s: simulated as one server instead of its %d components", v.Name, len(v.Components))
-		v.Components = nil
+		v.Components, v.Nodes = nil, 0
 	}
 	// the program does the rest: its arguments stay
-	if v.Hooks = (scenarios.Hooks{}); s.Method == scenarios.LlamaBench {
-		v.Server.Launcher, v.Server.GPUs, v.Server.Container = scenarios.SimLlamaLauncher, scenarios.GPUs{None: true},
-			scenarios.Container{}
+	if v.Hooks = (scenarios.Hooks{}); s.RunsProgram() {
+		v.Server.Launcher = cmp.Or(v.Server.Kind().SimKind, scenarios.SimLauncher)
+		v.Server.Binary, v.Server.GPUs, v.Server.Container = nil, scenarios.GPUs{None: true}, scenarios.Container{}
 		return
 	}
 
@@ -138,7 +139,7 @@ func Overlayed(base, top []scenarios.Arg) []scenarios.Arg {
 	return out
 }
 
-// pathPrefix is what stands before the usual path of the endpoint, as servers
+// pathPrefix precedes the usual path of the endpoint, as servers
 // behind a proxy have it.
 func pathPrefix(s *scenarios.Scenario) string {
 	if len(s.Points) == 0 {
@@ -152,14 +153,14 @@ func pathPrefix(s *scenarios.Scenario) string {
 	return prefix
 }
 
-// simulateProgram puts the simulator's llama-bench in the place of the real
-// one.
+// simulateProgram puts the simulator's program in the place of the real one.
 func simulateProgram(s *scenarios.Scenario) {
-	if s.Method != scenarios.LlamaBench {
+	if !s.RunsProgram() {
 		return
 	}
-	s.LlamaBench.Binary = []string{
-		scenarios.BenchProgram, "simulate-llama-bench", "--sim-device", s.Simulation.Device, "--sim-speed",
+	s.Program.Binary = []string{
+		scenarios.BenchProgram, engines.SimulateProgram, string(s.Method),
+		"--sim-device", s.Simulation.Device, "--sim-speed",
 		asNumber(s.Simulation.Speed).String(),
 	}
 }
@@ -176,8 +177,11 @@ func skipAround(s *scenarios.Scenario, variantHooks int) {
 	add("hooks", count(s.Hooks.Run)+count(s.Hooks.Variant)+count(s.Hooks.Step)+variantHooks)
 	add("checks", len(s.Checks))
 	add("notifications", len(s.Notify))
+	if s.Evaluation.Given() {
+		skipped = append(skipped, "the evaluation")
+	}
 	if len(skipped) > 0 {
 		simNote(s, "skipped: %s", strings.Join(skipped, ", "))
 	}
-	s.Hooks, s.Checks, s.Notify = scenarios.LevelHooks{}, nil, nil
+	s.Hooks, s.Checks, s.Notify, s.Evaluation = scenarios.LevelHooks{}, nil, nil, scenarios.Evaluation{}
 }

@@ -1,20 +1,35 @@
 #!/usr/bin/env bash
-# Installs a Debian package into an empty root, runs a scenario there and removes
-# the package again. Needs root; without it the program is only unpacked and run.
+# Installs a package (.deb or .rpm) into an empty root, runs a scenario there and
+# removes the package again. Needs root; without it the program of a .deb is only
+# unpacked and run.
 set -euo pipefail
 package=$(realpath "$1")
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
 if [ "$(id -u)" != 0 ]; then
+	[ "${package%.deb}" != "$package" ] || exit 0
 	dpkg-deb -x "$package" "$root"
 	"$root/usr/bin/bench" version
 	exit
 fi
 
-mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/tmp" "$root/proc" "$root/dev/shm" "$root/work"
-touch "$root/var/lib/dpkg/status"
-dpkg --root="$root" --install "$package" >/dev/null
+mkdir -p "$root/tmp" "$root/proc" "$root/dev/shm" "$root/work"
+case $package in
+*.deb)
+	mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+	touch "$root/var/lib/dpkg/status"
+	dpkg --root="$root" --install "$package" >/dev/null
+	remove=(dpkg --root="$root" --remove bench)
+	zsh=vendor-completions
+	;;
+*.rpm)
+	rpm --root="$root" --install "$package"
+	remove=(rpm --root="$root" --erase bench)
+	zsh=site-functions
+	;;
+esac
+[ -s "$root/usr/share/zsh/$zsh/_bench" ]
 gzip -dc "$root/usr/share/man/man1/bench-run.1.gz" | grep -q 'Run a scenario'
 
 # systemd says on stderr what it does not understand of a unit, and accepts it.
@@ -38,6 +53,6 @@ unshare --mount --fork bash -c '
 grep -m1 . "$root/out"
 ls "$root"/work/results/*/*/report.html >/dev/null
 
-dpkg --root="$root" --remove bench >/dev/null
+"${remove[@]}" >/dev/null
 [ ! -e "$root/usr/bin/bench" ]
 echo "installed, ran a scenario and was removed: $(basename "$package")"

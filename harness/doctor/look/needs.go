@@ -2,7 +2,6 @@ package look
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func (l *Look) programs(sc *scenarios.Scenario, p *plan.Plan, v doctor.View) []d
 
 func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) doctor.Need {
 	var n doctor.Need
-	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
+	variant, _ := sc.Variant(life.Variant)
 	if len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
 		n.OK, n.Text = true, "a server that is running already"
 		return n
@@ -106,7 +105,7 @@ func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) do
 
 	var paths []string
 	for _, server := range life.Servers {
-		recipe := sc.Variants[at].ServerOf(server.Component)
+		recipe := variant.ServerOf(server.Component)
 		if container.Options(recipe.Container).Contained() {
 			if n = containerNeed(n, recipe.Container, v); !n.OK {
 				return n
@@ -124,7 +123,7 @@ func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) do
 
 	n.OK, n.Text = true, strings.Join(paths, ", ")
 	if count := gpusOf(life); count > 0 {
-		n.Text += fmt.Sprintf(", %d GPUs", count)
+		n.Text += ", " + text.Count(count, "GPU")
 	}
 
 	return n
@@ -190,6 +189,7 @@ func (l *Look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
 		}
 	}
 
+	ask("evaluation program", sc.Evaluation.Command, true)
 	for _, n := range sc.Notify {
 		ask("notification program", n.Command, true)
 	}

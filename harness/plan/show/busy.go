@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
@@ -20,15 +19,16 @@ const busyBytes = 1 << 30
 func Busy(sc *scenarios.Scenario, p *plan.Plan, devices []device.Device, used map[string]int64) []string {
 	shares := map[int]float64{} // the most that a server asks of a GPU, by index
 	for _, life := range p.Lives {
-		at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
 		share := 0.0
-		if at >= 0 {
-			v := sc.Variants[at].Server
-			if kind, ok := engines.Lookup(v.Launcher); ok && kind.MemoryShare != nil {
-				share = kind.MemoryShare(plan.Args(v.Args))
+		if v, ok := sc.Variant(life.Variant); ok {
+			if kind, known := engines.Lookup(v.Server.Launcher); known && kind.MemoryShare != nil {
+				share = kind.MemoryShare(plan.Args(v.Server.Args))
 			}
 		}
 		for _, server := range life.Servers {
+			if server.Node != "" {
+				continue
+			}
 			for _, index := range server.GPUs {
 				shares[index] = max(shares[index], share)
 			}
@@ -45,7 +45,7 @@ func Busy(sc *scenarios.Scenario, p *plan.Plan, devices []device.Device, used ma
 		line := fmt.Sprintf("GPU %d has %s of %s GiB in use", d.Index, text.Gibibytes(&held),
 			text.Gibibytes(d.VRAMBytes))
 		if d.VRAMBytes != nil && share > 0 && float64(held) > (1-share)*float64(*d.VRAMBytes) {
-			line += fmt.Sprintf(", and a server asks for %.0f %%: it will be refused as long as others hold that",
+			line += fmt.Sprintf(", and a server requests %.0f %%: it cannot start while others hold that memory",
 				100*share)
 		}
 		lines = append(lines, line+"; bench gpu shows the processes")

@@ -25,7 +25,7 @@ func TestBusy(t *testing.T) {
 	used := map[string]int64{"GPU-a": 40 * gib, "GPU-b": 2 * gib, "GPU-c": 70 * gib}
 	lines := Busy(sc, p, devices, used)
 	if len(lines) != 2 || !strings.Contains(lines[0],
-		"GPU 0 has 40.0 of 80.0 GiB in use, and a server asks for 90 %: it will be refused") ||
+		"GPU 0 has 40.0 of 80.0 GiB in use, and a server requests 90 %: it cannot start") ||
 		!strings.HasPrefix(lines[1], "GPU 1 has 2.0 of 80.0 GiB in use; ") {
 		t.Errorf("Busy = %q, want GPU 0 as refused and GPU 1 as in use", lines)
 	}
@@ -50,8 +50,8 @@ func TestDeadlines(t *testing.T) {
 
 	p.LeastS, p.Lives[0].Steps[0].EstimateS, sc.Points[0].Duration = 7200, 900, 20*time.Minute
 	want := []string{
-		"the run takes about 2h0m0s, and deadlines.run is 1h0m0s", "v c1 (about 15m0s)",
-		"point c8 sends for 20m0s, and deadlines.step is 10m0s",
+		"the run takes about 2h0m0s, but deadlines.run is 1h0m0s", "v c1 (about 15m0s)",
+		"point c8 sends for 20m0s, but deadlines.step is 10m0s",
 	}
 	lines := deadlines(sc, p)
 	if len(lines) != len(want) {

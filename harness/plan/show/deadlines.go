@@ -15,7 +15,7 @@ func deadlines(sc *scenarios.Scenario, p *plan.Plan) []string {
 	var lines []string
 	least := time.Duration(p.LeastS * float64(time.Second))
 	if limit := sc.RunDeadline; limit > 0 && least > limit {
-		lines = append(lines, fmt.Sprintf("the run takes about %s, and deadlines.run is %s: what comes later is left "+
+		lines = append(lines, fmt.Sprintf("the run takes about %s, but deadlines.run is %s: the rest will be left "+
 			"out; raise it, or send fewer prompts or repeats",
 			least.Round(time.Minute), limit))
 	}
@@ -34,15 +34,15 @@ func deadlines(sc *scenarios.Scenario, p *plan.Plan) []string {
 			}
 		}
 		if len(late) > 0 {
-			lines = append(lines, fmt.Sprintf("deadlines.step is %s, which these steps take longer than: %s; raise "+
+			lines = append(lines, fmt.Sprintf("deadlines.step is %s, but these steps take longer: %s; raise "+
 				"it, or send fewer prompts", limit, text.Few(late)))
 		}
 	}
 
 	for _, l := range sc.Points {
 		if l.Duration > 0 && sc.StepDeadline > 0 && l.Duration > sc.StepDeadline {
-			lines = append(lines, fmt.Sprintf("point %s sends for %s, and deadlines.step is %s: "+
-				"every step of it is cut", l.Label, l.Duration, sc.StepDeadline))
+			lines = append(lines, fmt.Sprintf("point %s sends for %s, but deadlines.step is %s: "+
+				"every step of it will be cut off", l.Label, l.Duration, sc.StepDeadline))
 		}
 	}
 

@@ -1,13 +1,13 @@
 package show
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/text"
@@ -25,13 +25,13 @@ type Options struct {
 func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 	w := &printer{Wrapper: text.Wrapper{W: out, Width: func() int { return o.Width }}, width: o.Width}
 	programs := "server start"
-	if sc.Method == scenarios.LlamaBench {
-		programs = "run of llama-bench"
+	if sc.RunsProgram() {
+		programs = "run of " + string(sc.Method)
 	}
 
 	steps, launches := p.Most()
 	fmt.Fprintf(w, "%s: %s%s in %s, %sabout %s%s\n", sc.Name, upTo(p), text.Count(steps, "step"),
-		starts(launches, programs), upTo(p), clock(p.EstimateS), atLeast(p))
+		starts(launches, programs), upTo(p), text.Lasting(p.EstimateS), atLeast(p))
 	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
 	if o.Full {
 		fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
@@ -51,6 +51,12 @@ func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 		fmt.Fprintf(w, "threads of the load client: %s\n", p.Client)
 	}
 	around(w, p.Around)
+	for i, f := range sc.Blame.Factors {
+		for _, s := range f.Settings {
+			fmt.Fprintf(w, "%s: %s is %s in %s, %s in %s\n", scenarios.FactorLetter(i), s.Path,
+				cmp.Or(s.From, "not set"), sc.Blame.From, cmp.Or(s.To, "not set"), sc.Blame.To)
+		}
+	}
 
 	if o.Full {
 		for _, life := range p.Lives {
@@ -72,7 +78,7 @@ func starts(n int, programs string) string {
 	return text.Count(n, programs)
 }
 
-// upTo stands before what a plan comes to if every step is needed.
+// upTo precedes the total of a plan if every step is needed.
 func upTo(p *plan.Plan) string {
 	if p.LeastSteps == len(p.Refs()) {
 		return ""
@@ -85,11 +91,7 @@ func atLeast(p *plan.Plan) string {
 	if p.LeastSteps == len(p.Refs()) {
 		return ""
 	}
-	return fmt.Sprintf("; at least %s, about %s", text.Count(p.LeastSteps, "step"), clock(p.LeastS))
-}
-
-func clock(seconds float64) string {
-	return (time.Duration(seconds) * time.Second).String()
+	return fmt.Sprintf("; at least %s, about %s", text.Count(p.LeastSteps, "step"), text.Lasting(p.LeastS))
 }
 
 // fullStart is one server start and its steps.
@@ -113,7 +115,7 @@ func commands(w *printer, life plan.Life) {
 		for _, program := range server.Beside {
 			w.command(fmt.Sprintf("%s   # %s", program.CommandLine(), program.Note()))
 		}
-		w.command(plan.CommandLine(server) + componentNote(server.Component) + gpuNote(server.GPUs) +
+		w.command(plan.CommandLine(server) + componentNote(server) + gpuNote(server.GPUs) +
 			placeNote(server) + nodesNote(server.Nodes))
 	}
 }
@@ -155,7 +157,10 @@ func around(w io.Writer, hooks []plan.PlannedHook) {
 		case h.Level == "variant":
 			return "around every server start"
 		}
-		return map[string]string{"run": "around the run", "step": "around every step"}[h.Level]
+		return map[string]string{
+			"run": "around the run", "step": "around every step",
+			"evaluation": "after the first load point of every variant and repeat",
+		}[h.Level]
 	}
 
 	var places []string
@@ -228,11 +233,14 @@ func placeNote(s plan.PlannedServer) string {
 	return note
 }
 
-func componentNote(name string) string {
-	if name == "" {
+func componentNote(s plan.PlannedServer) string {
+	switch {
+	case s.Component == "":
 		return ""
+	case s.Node != "":
+		return "   # " + s.Component + " on node " + s.Node
 	}
-	return "   # " + name
+	return "   # " + s.Component
 }
 
 func gpuNote(gpus []int) string {

@@ -2,30 +2,91 @@ package show
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
 
 // describeStep is a step in a line. The seed differs between repeats.
 func describeStep(sc *scenarios.Scenario, step plan.Step, seed bool) string {
-	if sc.Method == scenarios.LlamaBench {
-		return fmt.Sprintf("repetitions of each test: %d", sc.LlamaBench.Repetitions)
+	switch {
+	case sc.Program.Repetitions > 0:
+		return fmt.Sprintf("repetitions of each test: %d", sc.Program.Repetitions)
+	case sc.RunsProgram():
+		return "the program runs to its end"
+	case sc.Method == scenarios.ColdStart:
+		return "a start, " + describeCaches(sc.Points[step.PointIndex].Caches)
 	}
 
 	line := describe(step.Asked, seed)
-	i := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == step.Variant })
-	if n := sc.Variants[i].Extrapolate; n > 1 {
-		line += fmt.Sprintf("; the share of one of %d replicas, extrapolated", n)
+	if v, _ := sc.Variant(step.Variant); v.Extrapolate > 1 {
+		line += fmt.Sprintf("; the share of one of %d replicas, extrapolated", v.Extrapolate)
 	}
 	if step.Decided != "" {
 		line += "; " + step.Decided
 	}
 	return line
+}
+
+// mixture are the stages of a load and the kinds of request that it mixes, a phrase
+// each.
+func mixture(s *spec.Settings) []string {
+	var parts []string
+	for _, stage := range s.Stages {
+		parts = append(parts, "stage "+stage.String())
+	}
+	for _, c := range s.Classes {
+		text := fmt.Sprintf("class %s %.3g %% %s", c.Name, 100*c.Share, c.Dataset)
+		if c.InputLen > 0 {
+			text += fmt.Sprintf(" in %d", c.InputLen)
+		}
+		if c.OutputLen > 0 {
+			text += fmt.Sprintf(" out %d", c.OutputLen)
+		}
+		if priority, ok := c.Body["priority"]; ok {
+			text += fmt.Sprintf(" priority %v", priority)
+		}
+		parts = append(parts, text+adapterSplit(c.Adapters))
+	}
+	if s.Probes.Active() {
+		parts = append(parts, "probes beside it "+s.Probes.String())
+	}
+	if split := adapterSplit(s.Adapters); split != "" {
+		parts = append(parts, strings.TrimSpace(split))
+	}
+	return parts
+}
+
+// adapterSplit is " over LoRA adapters a 70 % and b 30 %"; "": none.
+func adapterSplit(adapters []spec.Adapter) string {
+	if len(adapters) == 0 {
+		return ""
+	}
+	names := make([]string, len(adapters))
+	for i, a := range adapters {
+		names[i] = fmt.Sprintf("%s %.3g %%", a.Name, 100*a.Share)
+	}
+	return " over LoRA adapters " + strings.Join(names, " and ")
+}
+
+// describeCaches are the states of the caches that a start finds.
+func describeCaches(c scenarios.StartCaches) string {
+	var parts []string
+	for _, cache := range []struct{ name, state string }{
+		{"page cache", c.Page}, {"compile cache", c.Compile}, {"hub cache", c.Hub},
+	} {
+		if cache.state != scenarios.StartAny {
+			parts = append(parts, cache.name+" "+cache.state)
+		}
+	}
+	if parts == nil {
+		return "caches as they are"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // describe is a load point in a line.
@@ -53,6 +114,9 @@ func describe(a results.Asked, seed bool) string {
 	}
 	if a.SendForS != nil {
 		parts = append(parts, fmt.Sprintf("for %s", time.Duration(*a.SendForS*float64(time.Second))))
+	}
+	if s := a.Settings; s != nil {
+		parts = append(parts, mixture(s)...)
 	}
 	if a.Compat != "" {
 		parts = append(parts, "as "+a.Compat)

@@ -15,7 +15,7 @@ import (
 // would help. It goes by the scenario alone: nothing was measured yet.
 func Limits(sc *scenarios.Scenario, p *plan.Plan, machine plan.Machine) []string {
 	lines := deadlines(sc, p)
-	if sc.Method == scenarios.LlamaBench {
+	if !sc.Method.SendsRequests() {
 		return lines
 	}
 

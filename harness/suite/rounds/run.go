@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/session"
@@ -22,6 +21,7 @@ import (
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
 // Options say where the server is and where files go.
@@ -161,7 +161,7 @@ func (s *runner) job(ctx context.Context, round suite.Round) (step.Job, *results
 func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 	row := suite.Row{Round: round, Problem: round.Problem}
 	name := round.FileName(s.target.Model)
-	if err := os.Remove(filepath.Join(s.o.Output, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := inside.Remove(s.o.Output, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		row.Problem = fmt.Sprintf("remove the result from before: %v", err)
 	}
 	if ctx.Err() != nil {
@@ -199,11 +199,11 @@ func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 }
 
 func (s *runner) save(name string, row suite.Row, records []results.Record) error {
-	vllm, err := results.VLLMJSONWith(row.Result, records, s.target.vllmOptions())
+	data, err := vllm.JSON(row.Result, records, s.target.vllmOptions())
 	if err != nil {
 		return err
 	}
-	text, err := row.JSON(vllm)
+	text, err := row.JSON(data)
 	if err != nil {
 		return err
 	}

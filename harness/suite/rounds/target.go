@@ -20,7 +20,7 @@ import (
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/vllm"
 )
 
 // Target is the server of a suite and what is known about it.
@@ -44,7 +44,7 @@ type Target struct {
 func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
 	key, given := p.Lookup(o.APIKeyEnv)
 	if !given && o.APIKeyEnv != "OPENAI_API_KEY" {
-		return nil, usage.Errorf("--api-key-env %s: there is no such variable", o.APIKeyEnv)
+		return nil, usage.Errorf("--api-key-env %s: this variable is not set", o.APIKeyEnv)
 	}
 
 	spec := recipe.Spec{Launcher: "external", BaseURL: o.BaseURL, APIKey: key, Life: "running"}
@@ -165,7 +165,7 @@ func (t *Target) Describe(w io.Writer, wish suite.Wish) {
 }
 
 // vllmOptions are those of the JSON files.
-func (t *Target) vllmOptions() results.VLLMOptions {
+func (t *Target) vllmOptions() vllm.Options {
 	id := cmp.Or(t.Root, t.Model)
-	return results.VLLMOptions{Detailed: true, TokenizerID: &id}
+	return vllm.Options{Detailed: true, TokenizerID: &id}
 }

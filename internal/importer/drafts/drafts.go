@@ -1,6 +1,6 @@
 // Package drafts reads what a server's log says of speculative decoding. In goes
 // a line of text, out comes what it counts, or nothing. It decides nothing about
-// the result that the line stands beside.
+// the result that the line is beside.
 package drafts
 
 import (
@@ -13,7 +13,7 @@ import (
 
 var draftLine = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System efficiency: [\d.]+, Number of speculative tokens: (\d+), Number of accepted tokens: (\d+), Number of draft tokens: (\d+), Number of emitted tokens: (\d+)`)
 
-// IsStageTimes says whether vLLM before V1 tells in a line how long the stages
+// IsStageTimes reports whether vLLM before V1 tells in a line how long the stages
 // of drafting take.
 func IsStageTimes(text string) bool { return strings.Contains(text, "SpecDecodeWorker stage times") }
 

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode makes UTF-8 of a file's bytes. Only a byte order mark says that it is
-// UTF-16; bytes that are not UTF-8 become U+FFFD.
+// Decode makes UTF-8 of a file's bytes. A byte order mark says that it is UTF-16,
+// or every other one of its first bytes being 0; bytes that are not UTF-8 become
+// U+FFFD.
 func Decode(data []byte) (text []byte, encoding string) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xEF, 0xBB, 0xBF}):
@@ -16,6 +17,10 @@ func Decode(data []byte) (text []byte, encoding string) {
 		return utf16Bytes(data[2:], 0, 1), "utf-16le"
 	case bytes.HasPrefix(data, []byte{0xFE, 0xFF}):
 		return utf16Bytes(data[2:], 1, 0), "utf-16be"
+	case hasZeros(data, 1):
+		return utf16Bytes(data, 0, 1), "utf-16le"
+	case hasZeros(data, 0):
+		return utf16Bytes(data, 1, 0), "utf-16be"
 	}
 	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
@@ -30,4 +35,19 @@ func utf16Bytes(data []byte, low, high int) []byte {
 		units = append(units, uint16(data[i+low])|uint16(data[i+high])<<8)
 	}
 	return []byte(string(utf16.Decode(units)))
+}
+
+// hasZeros reports whether of a text's first pairs of bytes those at an offset are
+// 0, and the others are not: ASCII in UTF-16.
+func hasZeros(data []byte, offset int) bool {
+	const enough = 16
+	if len(data) < enough {
+		return false
+	}
+	for i, c := range data[:enough] {
+		if (c == 0) != (i%2 == offset) {
+			return false
+		}
+	}
+	return true
 }

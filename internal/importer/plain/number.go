@@ -125,8 +125,23 @@ func Number(text string) (float64, bool) {
 	return v, err == nil
 }
 
-// Cell is a cell without Markdown's emphasis.
-func Cell(text string) string { return strings.Trim(strings.TrimSpace(text), "*`_ ") }
+// groups are digits in threes between apostrophes or blanks, of any width.
+var groups = regexp.MustCompile("^[+-]?[1-9]\\d{0,2}(?:['’ \u00a0\u2009\u202f]\\d{3})+(?:[.,]\\d+)?$")
+
+// Cell is a cell without Markdown's emphasis, and a number without the apostrophes
+// or blanks between its thousands.
+func Cell(text string) string {
+	text = strings.Trim(strings.TrimSpace(text), "*`_ ")
+	if !groups.MatchString(text) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("'’ \u00a0\u2009\u202f", r) {
+			return -1
+		}
+		return r
+	}, text)
+}
 
 // IsNumber reports whether text is a number as programs write it.
 func IsNumber(text string) bool { return number.MatchString(text) }

@@ -13,6 +13,12 @@ const (
 	PersonaLlamaCpp = "llamacpp"
 )
 
+// Orders in which waiting requests are served.
+const (
+	PolicyFCFS     = "fcfs"     // by arrival
+	PolicyPriority = "priority" // by their priority, the lowest first, then by arrival
+)
+
 // Defaults of settings whose zero value means "the default".
 const (
 	DefaultHost            = "127.0.0.1"
@@ -39,6 +45,7 @@ type Config struct {
 
 	Model            string   // "": DefaultModel
 	ServedModelNames []string // nil: Model; the first one is the name in answers
+	Adapters         []string // LoRA adapters, served as models beside Model
 	APIKey           string   // "": no key asked for
 
 	TensorParallelSize    int     // 0: 1
@@ -57,6 +64,7 @@ type Config struct {
 	EnforceEager          bool    // no graphs: more overhead a step
 	DisablePrefixCaching  bool
 	DisableChunkedPrefill bool
+	SchedulingPolicy      string      // PolicyFCFS or PolicyPriority; "": PolicyFCFS
 	Speculation           Speculation // zero: none
 	Seed                  int64
 	HidePromptDetails     bool // no usage.prompt_tokens_details
@@ -74,8 +82,11 @@ type Config struct {
 	Decode        float64       // 1.02: all but the arithmetic of prefill is 2 % faster; 0: 1
 	Prefill       float64       // 1.1: the arithmetic of prefill is 10 % faster; 0: 1
 	LoadTime      time.Duration // modelled time to load; divided by Speed
+	CacheRoot     string        // folder in which compiled code is found, or left; "": code is compiled at each start
 	StatsInterval time.Duration // of the statistics log lines; 0: 10 s
 	VocabSize     int           // token ids in prompts must be below; 0: 128256
+	ToolCalls     float64       // share of chat requests with tools that are answered by a call
+	BadToolCalls  float64       // share of these whose calls are wrong
 	Truth         int           // requests kept for GET /sim/truth; 0: none
 	Faults        []Fault
 	FaultText     string // what the log says where a crash fault strikes; "": that it is simulated
@@ -151,6 +162,7 @@ func (c *Config) applyDefaults() {
 	}
 
 	setDefault(&c.Persona, PersonaVLLM)
+	setDefault(&c.SchedulingPolicy, PolicyFCFS)
 	setDefault(&c.Device, DefaultDevice)
 	setDefault(&c.TensorParallelSize, 1)
 	setDefault(&c.PipelineParallelSize, 1)
@@ -226,6 +238,12 @@ func (c *Config) check() error {
 		return fmt.Errorf("check --sim-life-noise: %v is not in [0, 0.3]", c.LifeNoise)
 	case !(c.Decode > 0 && c.Prefill > 0):
 		return fmt.Errorf("check --sim-decode %v and --sim-prefill %v: both must be above 0", c.Decode, c.Prefill)
+	case !(c.ToolCalls >= 0 && c.ToolCalls <= 1 && c.BadToolCalls >= 0 && c.BadToolCalls <= 1):
+		return fmt.Errorf("check --sim-tool-calls %v and --sim-bad-tool-calls %v: both must be from 0 to 1",
+			c.ToolCalls, c.BadToolCalls)
+	case c.SchedulingPolicy != PolicyFCFS && c.SchedulingPolicy != PolicyPriority:
+		return fmt.Errorf("check --scheduling-policy: %q is neither %q nor %q", c.SchedulingPolicy, PolicyFCFS,
+			PolicyPriority)
 	case c.CtxSize < 0:
 		return fmt.Errorf("check --ctx-size: %d is negative", c.CtxSize)
 	case c.RootPath != "" && !strings.HasPrefix(c.RootPath, "/"):

@@ -27,6 +27,9 @@ const (
 	FaultWrongModel FaultKind = "wrong-model" // another model is served
 	FaultIgnoreTerm FaultKind = "ignore-term" // SIGTERM is ignored
 	FaultNoTokens   FaultKind = "no-tokens"   // healthy, but never a token
+	// wrong-answers@8: with so many requests or more in flight, answers are others from their fourth token on
+	FaultWrongAnswers  FaultKind = "wrong-answers"
+	FaultCachedAnswers FaultKind = "cached-answers" // a prompt that was answered before is answered at once
 )
 
 // faultAfterTokens is how many tokens a stream has had when its fault strikes.
@@ -38,6 +41,8 @@ type Fault struct {
 	Request int           // which request, from 1; 0 where the kind has none
 	Delay   time.Duration // slow-start
 	Status  int           // refuse
+
+	InFlight int // wrong-answers: number of requests
 }
 
 // CrashError says that a crash fault was reached and Config.Exit was nil or
@@ -59,6 +64,8 @@ func ParseFault(text string) (Fault, error) {
 	switch f.Kind {
 	case FaultCrash, FaultExit0, FaultHang, FaultStall, FaultError, FaultTruncate:
 		f.Request, err = faultRequest(arg)
+	case FaultWrongAnswers:
+		f.InFlight, err = faultRequest(arg)
 	case FaultRefuse:
 		f, err = parseRefuse(arg)
 	case FaultSlowStart:
@@ -66,13 +73,13 @@ func ParseFault(text string) (Fault, error) {
 		if err == nil && f.Delay < 0 {
 			err = fmt.Errorf("%v is negative", f.Delay)
 		}
-	case FaultOOM, FaultWrongModel, FaultIgnoreTerm, FaultNoTokens:
+	case FaultOOM, FaultWrongModel, FaultIgnoreTerm, FaultNoTokens, FaultCachedAnswers:
 		if hasArg {
 			err = fmt.Errorf("%s takes no argument", kind)
 		}
 	default:
 		err = fmt.Errorf("unknown kind %q; known are crash, exit0, hang, stall, error, truncate, refuse, slow-start, "+
-			"oom, wrong-model, ignore-term, no-tokens", kind)
+			"oom, wrong-model, ignore-term, no-tokens, wrong-answers, cached-answers", kind)
 	}
 
 	if err != nil {
@@ -113,10 +120,20 @@ func (f Fault) String() string {
 		return fmt.Sprintf("%s@%s", f.Kind, f.Delay)
 	case f.Kind == FaultRefuse:
 		return fmt.Sprintf("%s@%d:%d", f.Kind, f.Request, f.Status)
+	case f.InFlight > 0:
+		return fmt.Sprintf("%s@%d", f.Kind, f.InFlight)
 	case f.Request > 0:
 		return fmt.Sprintf("%s@%d", f.Kind, f.Request)
 	}
 	return string(f.Kind)
+}
+
+// AnswersWrong reports whether the fault wrong-answers strikes with so many requests
+// in flight.
+func (c Config) AnswersWrong(inFlight int) bool {
+	return slices.ContainsFunc(c.Faults, func(f Fault) bool {
+		return f.Kind == FaultWrongAnswers && inFlight >= f.InFlight
+	})
 }
 
 // FaultOf returns the fault of the n-th request.

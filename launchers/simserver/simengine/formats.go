@@ -18,6 +18,7 @@ const SixteenBit = "16 bit"
 // seen to lose.
 func formats() []format {
 	const apu = "strix-halo"
+
 	return []format{
 		{"w8a8", 1, 5, apu},
 		{"int8", 1, 5, apu},

@@ -50,8 +50,14 @@ func NewScheduler(s Settings) *Scheduler {
 	}
 }
 
-// Submit queues a request.
-func (c *Scheduler) Submit(s *Sequence) { c.waiting = append(c.waiting, s) }
+// Submit queues a request behind those of its priority and of lower values.
+func (c *Scheduler) Submit(s *Sequence) {
+	at := len(c.waiting)
+	for at > 0 && c.waiting[at-1].Priority > s.Priority {
+		at--
+	}
+	c.waiting = slices.Insert(c.waiting, at, s)
+}
 
 // abort ends a request whose client has left.
 func (c *Scheduler) abort(s *Sequence) {
@@ -191,14 +197,24 @@ func (c *Scheduler) reserve(s *Sequence, n int) bool {
 	return true
 }
 
-// preemptYoungest sends the last admitted sequence back to the head of the
-// queue; its KV is computed again later.
+// preemptYoungest sends the last admitted sequence of those with the highest
+// priority value back to the head of its priority's queue; its KV is computed again
+// later.
 func (c *Scheduler) preemptYoungest() *Sequence {
 	last := len(c.running) - 1
+	for i := last; i >= 0; i-- {
+		if c.running[i].Priority > c.running[last].Priority {
+			last = i
+		}
+	}
 	s := c.running[last]
-	c.running = c.running[:last]
+	c.running = slices.Delete(c.running, last, last+1)
 	c.dropBlocks(s)
-	c.waiting = slices.Insert(c.waiting, 0, s)
+	at := slices.IndexFunc(c.waiting, func(q *Sequence) bool { return q.Priority >= s.Priority })
+	if at < 0 {
+		at = len(c.waiting)
+	}
+	c.waiting = slices.Insert(c.waiting, at, s)
 	c.Stats.Preemptions++
 	return s
 }

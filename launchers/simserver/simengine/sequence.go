@@ -8,7 +8,7 @@ import (
 // Finish says why a request ended, in the words of the API.
 type Finish string
 
-// FinishNone means that the request goes on; the others say why it ended.
+// FinishNone means that the request continues; the others say why it ended.
 const (
 	FinishNone     Finish = ""
 	FinishLength   Finish = "length"
@@ -21,16 +21,20 @@ const (
 // Sequence is one request inside the engine. All fields but out belong to the
 // engine's lock.
 type Sequence struct {
-	Key     uint64 // decides content and length of the answer
-	Salt    uint64 // separates prefix caches
-	Prompt  []int32
-	Spoken  []int32 // tokens that answers are made of
-	Answer  int     // length of the whole answer, tokens
-	Stops   bool    // its last token is an end token
-	Target  int     // output tokens after which it ends: answer, or never after a fault
-	Output  int     // tokens produced
-	Fault   FaultKind
-	Arrival time.Time
+	Key    uint64 // decides content and length of the answer
+	Salt   uint64 // separates prefix caches
+	Prompt []int32
+	Says   []int32 // the answer's tokens, where they are given
+	Wrong  bool    // a fault: the answer's content is another one from its fourth token on
+	Spoken []int32 // tokens that answers are made of
+	Answer int     // length of the whole answer, tokens
+	Stops  bool    // its last token is an end token
+	Target int     // output tokens after which it ends: answer, or never after a fault
+	Output int     // tokens produced
+	Fault  FaultKind
+	// lower values are admitted first; all are 0 unless the policy is PolicyPriority
+	Priority int
+	Arrival  time.Time
 
 	computed int // tokens whose KV is in blocks
 	blocks   []int32
@@ -64,7 +68,23 @@ func (s *Sequence) OutputToken(i int) int32 {
 	if s.Stops && i == s.Answer-1 {
 		return tokenEOS
 	}
-	return s.Spoken[Mix(s.Key, uint64(i))%uint64(len(s.Spoken))]
+	if i < len(s.Says) && !s.Wrong {
+		return s.Says[i]
+	}
+	key := s.Key
+	if s.Wrong && i >= faultAfterTokens {
+		key++
+	}
+	return s.Spoken[Mix(key, uint64(i))%uint64(len(s.Spoken))]
+}
+
+// AnswerAtOnce gives the whole answer without the engine.
+func (s *Sequence) AnswerAtOnce(now time.Time) {
+	e := Event{N: s.Answer, Finish: FinishLength, At: now}
+	if s.Stops {
+		e.Finish = finishStop
+	}
+	s.Out.push(e)
 }
 
 // blockHashes returns the hashes of the first n full blocks.

@@ -7,7 +7,7 @@ import (
 )
 
 // vLLM before V1 counts as accepted whatever the target agrees with, and emits
-// what stands before the first rejected token. The document's 0.797 of accepted
+// what is before the first rejected token. The document's 0.797 of accepted
 // tokens with k = 5 go with a system efficiency of 0.640; independent positions
 // come to 0.61.
 func TestAcceptanceBeforeV1(t *testing.T) {

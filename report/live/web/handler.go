@@ -49,8 +49,8 @@ type Handler struct {
 	at   time.Time
 }
 
-// NewHandler serves what its options say.
-func NewHandler(o Options) *Handler {
+// newHandler serves what its options say.
+func newHandler(o Options) *Handler {
 	return &Handler{o: o, readers: make(chan struct{}, maxReaders)}
 }
 
@@ -68,6 +68,7 @@ func (h *Handler) look() (live.View, error) {
 // ServeHTTP answers /, /events and /metrics.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
+
 	switch {
 	case !h.knows(r.Host):
 		http.Error(w, "unknown host name; use the address that bench watch printed",

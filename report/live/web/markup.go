@@ -6,6 +6,7 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/report/markup"
@@ -24,7 +25,7 @@ func (d *pageData) html() g.Node {
 		h.Script(nonce, g.Raw(pageJS)))
 }
 
-// body is what changes as the run goes on.
+// body is what changes as the run continues.
 func (d *pageData) body() g.Node {
 	name := d.Name
 	if d.Simulated {
@@ -42,7 +43,7 @@ func (d *pageData) body() g.Node {
 
 // standing is the state of the run and how many steps are in which.
 func (d *pageData) standing() g.Node {
-	counts := g.Group{g.Textf("%d steps: ", d.Total)}
+	counts := g.Group{g.Text(text.Count(d.Total, "step") + ": ")}
 	for i, l := range d.Legend {
 		if i > 0 {
 			counts = append(counts, g.Text(", "))

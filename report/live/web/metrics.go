@@ -30,10 +30,17 @@ type exposition struct{ families []*family }
 type family struct {
 	name, kind, help string
 	samples          *metrics.Set
+	points           []point // the same, for other formats
+}
+
+// point is a value with its labels.
+type point struct {
+	labels labels
+	value  float64
 }
 
 func (e *exposition) begin(kind, name, help string) *family {
-	f := &family{name, kind, help, metrics.NewSet()}
+	f := &family{name: name, kind: kind, help: help, samples: metrics.NewSet()}
 	e.families = append(e.families, f)
 	return f
 }
@@ -70,6 +77,7 @@ func escaped(s string) string {
 func (f *family) add(value *float64, of labels) {
 	if value != nil {
 		v := *value
+		f.points = append(f.points, point{of, v})
 		f.samples.GetOrCreateGauge(f.name+of.String(), func() float64 { return v })
 	}
 }

@@ -45,7 +45,7 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 	}
 
 	server := &http.Server{
-		Handler:           NewHandler(Options{View: follower.View, Token: token, Hosts: hostsOf(host)}),
+		Handler:           newHandler(Options{View: follower.View, Token: token, Hosts: hostsOf(host)}),
 		ReadHeaderTimeout: headerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit,
 		MaxHeaderBytes: headerBytes,
 		BaseContext:    func(net.Listener) context.Context { return ctx },

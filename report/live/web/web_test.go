@@ -52,7 +52,7 @@ func hostile(state live.RunState) live.View {
 }
 
 func handler(view live.View, token string) *Handler {
-	return NewHandler(Options{
+	return newHandler(Options{
 		View: func() (live.View, error) { return view, nil }, Token: token,
 		Hosts: []string{"127.0.0.1", "localhost", "::1"},
 	})
@@ -264,7 +264,7 @@ func checkExposition(t *testing.T, body string) {
 
 func TestEvents(t *testing.T) {
 	var ended atomic.Bool
-	h := NewHandler(Options{Hosts: []string{"127.0.0.1"}, View: func() (live.View, error) {
+	h := newHandler(Options{Hosts: []string{"127.0.0.1"}, View: func() (live.View, error) {
 		if ended.Load() {
 			return hostile(live.RunEnded), nil
 		}
@@ -306,7 +306,7 @@ func TestEvents(t *testing.T) {
 // However many ask, the folder is read once a period, and readers are bounded.
 func TestLoad(t *testing.T) {
 	looks := 0
-	h := NewHandler(Options{
+	h := newHandler(Options{
 		Hosts: []string{"127.0.0.1"},
 		View:  func() (live.View, error) { looks++; return hostile(live.RunActive), nil },
 	})
@@ -325,7 +325,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestFolderCannotBeRead(t *testing.T) {
-	h := NewHandler(Options{
+	h := newHandler(Options{
 		Hosts: []string{"127.0.0.1"},
 		View:  func() (live.View, error) { return live.View{}, errors.New("read run: gone") },
 	})

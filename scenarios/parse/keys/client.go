@@ -8,8 +8,8 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// ClientField is the key client:.
-func ClientField() schema.Field[scenarios.Scenario] {
+// clientField is the key client:.
+func clientField() schema.Field[scenarios.Scenario] {
 	return schema.GivenBlockKey("client", "Where the load client runs: on this machine, or on other hosts.", Client(),
 		func(s *scenarios.Scenario) *scenarios.Client { return &s.Client })
 }

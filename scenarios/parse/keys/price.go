@@ -7,14 +7,14 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// PriceField is the key price: of a scenario; without it nothing has a cost.
-func PriceField() schema.Field[scenarios.Scenario] {
+// priceField is the key price: of a scenario; without it nothing has a cost.
+func priceField() schema.Field[scenarios.Scenario] {
 	return schema.GivenBlockKey("price", "Price of the hardware: reports then show the cost per million tokens.",
 		Price(), func(s *scenarios.Scenario) *scenarios.Price { return &s.Price })
 }
 
-// VariantPriceField is the same for one variant.
-func VariantPriceField() schema.Field[scenarios.Variant] {
+// variantPriceField is the same for one variant.
+func variantPriceField() schema.Field[scenarios.Variant] {
 	return schema.GivenBlockKey("price", "Price of this variant's hardware; overrides that of the scenario key by "+
 		"key.", VariantPrice(), func(v *scenarios.Variant) *scenarios.Price { return &v.Price })
 }
@@ -39,9 +39,9 @@ func VariantPrice() schema.Block[scenarios.Price] {
 			"whole run has one currency.", Example: "\ngpu-hour: 3.50\n",
 		Fields: []schema.Field[scenarios.Price]{
 			schema.NumberKey("gpu-hour", "Price of one GPU for one hour.", schema.Positive(false),
-				func(p *scenarios.Price) *float64 { return &p.GPUHour }).DefaultNote("not asked"),
+				func(p *scenarios.Price) *float64 { return &p.GPUHour }).DefaultNote("none"),
 			schema.NumberKey("kwh", "Price of one kilowatt-hour.", schema.Positive(false),
-				func(p *scenarios.Price) *float64 { return &p.KWh }).DefaultNote("not asked"),
+				func(p *scenarios.Price) *float64 { return &p.KWh }).DefaultNote("none"),
 			schema.WholeKey("gpus", "GPUs of one replica, if bench cannot know them: an external server, or one "+
 				"without placement.", schema.Between(1, 1024),
 				func(p *scenarios.Price) *int { return &p.GPUs }).DefaultNote("those that it is placed on"),

@@ -22,9 +22,8 @@ func Simulate() schema.Block[scenarios.Simulation] {
 				scenarios.SimDevices(),
 				func(s *scenarios.Simulation) *string { return &s.Device }).
 				DefaultNote("by name, description and vars; else " + scenarios.DefaultSimDevice),
-			schema.NumberKey("speed", "How many times as fast as the simulated engine. "+
-				"Figures are those of this speed, "+
-				"but for llama-bench's own. --sim-speed sets it.", schema.Positive(false),
+			schema.NumberKey("speed", "Speed relative to the simulated engine. Figures are those at this speed, "+
+				"except those of llama-bench. --sim-speed sets it.", schema.Positive(false),
 				func(s *scenarios.Simulation) *float64 { return &s.Speed }).
 				DefaultNote(fmt.Sprint(scenarios.DefaultSimSpeed)),
 		},

@@ -11,9 +11,9 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// SlurmField is read where it is given or needed: its defaults are of no
+// slurmField is read where it is given or needed: its defaults are of no
 // meaning elsewhere.
-func SlurmField() schema.Field[scenarios.Scenario] {
+func slurmField() schema.Field[scenarios.Scenario] {
 	f := schema.FreeKey("slurm", "How jobs are submitted with on: slurm.", schema.BlockOf(Slurm().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			if s.On == scenarios.OnSlurm || n.Kind != schema.Mapping || len(n.Pairs) > 0 {
@@ -48,7 +48,7 @@ func Slurm() schema.Block[scenarios.Slurm] {
 				"variant, so that its repeats share a node.",
 				[]scenarios.Nodes{scenarios.SpreadNodes, scenarios.SameNode},
 				func(s *scenarios.Slurm) *scenarios.Nodes { return &s.Nodes }).Or(string(scenarios.SpreadNodes)),
-			schema.WholeKey("at-once", "Most jobs that run at the same time; 0: no limit.",
+			schema.WholeKey("at-once", "Maximum number of jobs at the same time; 0: no limit.",
 				schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
 			schema.FreeKey("options", "Further sbatch options, each as one word: --reservation=night or "+
 				"--mail-type=END.",

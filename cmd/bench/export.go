@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/internal/userfile"
+	"github.com/benchrig/bench/report/export"
+	"github.com/benchrig/bench/report/export/mlflow"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+)
+
+// exportFormats are the values of bench export --format.
+var exportFormats = []string{"parquet", "mlflow"}
+
+const exportLong = `Write a run for other programs.
+
+parquet: one file with a row for each request, for notebooks: step, variant, load point,
+repeat, times in seconds, tokens, and why it failed. Unknown values are null.
+docs/results-format.md describes the columns.
+
+mlflow: a folder in the layout of MLflow's file store (mlruns), with one MLflow run for each
+step: figures as metrics in base units, settings as parameters, verdict and versions as tags.
+Several exports can share a folder; existing runs are not written again.`
+
+func newExportCommand(e env) *cobra.Command {
+	var format, out string
+	cmd := &cobra.Command{
+		Use: "export DIR", Short: "Write a run for notebooks or for MLflow", Long: exportLong,
+		Example: "  bench export results/night/20261129-010203-ab12 --out requests.parquet\n" +
+			"  python -c 'import pandas; print(pandas.read_parquet(\"requests.parquet\").ttft_s.median())'\n" +
+			"  bench export results/night/20261129-010203-ab12 --format mlflow --out mlruns",
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.ExactArgs(1)),
+		RunE:              func(_ *cobra.Command, given []string) error { return runExport(e, given[0], format, out) },
+	}
+	cmd.Flags().StringVar(&format, "format", "parquet", strings.Join(exportFormats, " or "))
+	cmd.Flags().StringVar(&out, "out", "", "`file` to write, or folder for mlflow (required)")
+	completeValues(cmd, "format", exportFormats...)
+	return cmd
+}
+
+func runExport(e env, dir, format, out string) error {
+	if out == "" {
+		return usageError(errors.New("--out is missing: name the file to write, or the folder for mlflow"))
+	}
+	if !slices.Contains(exportFormats, format) {
+		return usageError(fmt.Errorf("--format %q: want one of %s", format, strings.Join(exportFormats, ", ")))
+	}
+	folder, err := openRun(e, dir)
+	if err != nil {
+		return err
+	}
+	run, err := store.Read(folder.Dir())
+	if err != nil {
+		return err
+	}
+
+	if format == "mlflow" {
+		return exportMLflow(e, run, out)
+	}
+	return exportParquet(e, run, folder, out)
+}
+
+// exportMLflow adds a run to a folder of MLflow runs.
+func exportMLflow(e env, run *results.Run, out string) error {
+	runs, err := mlflow.Open(out)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	done, err := export.ToMLflow(runs, run)
+	if err := errors.Join(err, runs.Close()); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+
+	fmt.Fprintf(e.stdout, "%s: %s added to experiment %s, %d there before\n", out, text.Count(done.Added, "run"),
+		done.Experiment, done.Present)
+	if done.Unmeasured > 0 {
+		fmt.Fprintf(e.Stderr, "bench: left out, because nothing was measured: %s\n",
+			text.Count(done.Unmeasured, "step"))
+	}
+	return nil
+}
+
+// exportParquet writes the requests of a run as one file.
+func exportParquet(e env, run *results.Run, folder *store.Folder, out string) error {
+	rows, left := 0, 0
+	records := func(step string) iter.Seq[results.Record] {
+		return func(yield func(results.Record) bool) {
+			for record, err := range store.ReadRecords(folder.StepDir(step)) {
+				if err != nil {
+					left++ // one damaged line does not cost the others
+					continue
+				}
+				if rows++; !yield(record) {
+					return
+				}
+			}
+		}
+	}
+	if err := userfile.Write(out, func(w io.Writer) error { return export.Requests(w, run, records) }); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+
+	fmt.Fprintf(e.stdout, "%s: %s of %s\n", out, text.Count(rows, "request"), text.Count(len(run.Steps), "step"))
+	if left > 0 {
+		fmt.Fprintf(e.Stderr, "bench: left out, because they cannot be read: %s\n", text.Count(left, "record"))
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package dialect
+
+import "errors"
+
+// numbers reads the answers of APIs that give numbers, not text: embeddings and
+// scores. They are never streamed, and have no output tokens.
+type numbers struct{}
+
+// Parse reads a whole answer. The numbers themselves are stepped over.
+func (numbers) Parse(data []byte, c *Chunk) error {
+	c.reset()
+	if isDone(data) { // of a proxy
+		c.Done = true
+		return nil
+	}
+	return walk(data, func(name, value []byte) {
+		switch string(name) {
+		case "data", "results":
+			c.Numbers = isFilled(value, '[')
+		case "usage":
+			inside(value, func(name, value []byte) {
+				if string(name) == "prompt_tokens" {
+					c.Usage.Input = countOf(value)
+				}
+			})
+		case "error":
+			c.Fault = FaultValue(value)
+		}
+	})
+}
+
+// texts are the prompt and those that go with it in one request.
+func (a Ask) texts() any {
+	switch {
+	case len(a.TokenIDs) > 0:
+		return a.TokenIDs
+	case len(a.Texts) == 0:
+		return a.Text
+	}
+	return append([]string{a.Text}, a.Texts...)
+}
+
+// errNoDocuments refuses a prompt that is a query alone.
+var errNoDocuments = errors.New("encode prompt: a query has nothing to be compared with: " +
+	"use dataset random_rerank, or jsonl with \"documents\"")

@@ -1,0 +1,95 @@
+package export
+
+import (
+	"io"
+	"iter"
+
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/export/parquet"
+	"github.com/benchrig/bench/results"
+)
+
+// requestColumns are the columns of Requests. Times are in seconds.
+func requestColumns() []parquet.Column {
+	const text, whole, float, truth = parquet.Text, parquet.Whole, parquet.Float, parquet.Truth
+
+	return []parquet.Column{
+		{Name: "run_id", Kind: text},
+		{Name: "step", Kind: text},
+		{Name: "variant", Kind: text},
+		{Name: "point", Kind: text},
+		{Name: "repeat", Kind: whole},
+		{Name: "simulated", Kind: truth},
+		{Name: "index", Kind: whole},
+		{Name: "replica", Kind: whole},
+		{Name: "conversation", Kind: whole},
+		{Name: "turn", Kind: whole},
+		{Name: "class", Kind: text},
+		{Name: "adapter", Kind: text},
+
+		{Name: "intended_s", Kind: float},
+		{Name: "sent_s", Kind: float},
+		{Name: "end_s", Kind: float},
+		{Name: "ttft_s", Kind: float},
+		{Name: "tpot_s", Kind: float},
+		{Name: "e2el_s", Kind: float},
+
+		{Name: "input_tokens", Kind: whole},
+		{Name: "output_tokens", Kind: whole},
+		{Name: "cached_tokens", Kind: whole},
+		{Name: "chunks", Kind: whole},
+		{Name: "finish_reason", Kind: text},
+		{Name: "failure", Kind: text},
+	}
+}
+
+// Requests writes all requests of a run as a Parquet file, one a row, steps in
+// the order of the report. records reads those of a step.
+func Requests(w io.Writer, run *results.Run, records func(step string) iter.Seq[results.Record]) error {
+	table, err := parquet.NewWriter(w, "bench", requestColumns())
+	if err != nil {
+		return err
+	}
+
+	for _, s := range run.Steps {
+		for record := range records(s.Result.Step.ID) {
+			if err := requestRow(table, s.Result, &record); err != nil {
+				return err
+			}
+		}
+	}
+
+	return table.Close()
+}
+
+// nameOrNull is null for a request that is of no class, or for no adapter.
+func nameOrNull(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}
+
+func requestRow(table *parquet.Writer, r *results.Result, record *results.Record) error {
+	o := metrics.Observe(record, metrics.IsToken)
+	var conversation, turn *int
+	if record.Conversation > 0 {
+		conversation, turn = &record.Conversation, &record.Turn
+	}
+	input := record.InputTokens
+	if input == nil {
+		input = record.LocalInputTokens
+	}
+	var failure *string
+	if o.Failure != nil {
+		failure = new(string(o.Failure.Class))
+	}
+
+	return table.Row(
+		r.Run, r.Step.ID, r.Step.Variant, r.Step.Point, r.Step.Repeat, r.Simulated,
+		record.Index, record.Replica, conversation, turn, nameOrNull(record.Class), nameOrNull(record.Adapter),
+		record.IntendedS, record.SentS, record.EndS, o.TTFT(), o.TPOT(), o.E2EL(),
+		input, record.OutputTokens, record.CachedTokens, len(o.TokenS),
+		record.FinishReason, failure,
+	)
+}

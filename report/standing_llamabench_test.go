@@ -1,0 +1,40 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchrig/bench/results"
+)
+
+// What a single variant of llama-bench is said to reach is its best, and models
+// that are measured one each are no variants of one question.
+func TestStandingOfLlamaBench(t *testing.T) {
+	row := func(model, backend string, rate float64) results.LlamaBenchRow {
+		return results.LlamaBenchRow{Test: "pp64", Model: model, Backend: backend, TokensPerS: rate}
+	}
+	tested := func(variant string, rows ...results.LlamaBenchRow) results.Step {
+		return results.Step{State: results.StepDone, Result: &results.Result{
+			Step: results.StepRef{ID: variant, Variant: variant, Point: "all"}, Verdict: results.OK, LlamaBench: rows,
+		}}
+	}
+	for name, tt := range map[string]struct {
+		steps []results.Step
+		want  string
+	}{
+		"two backends of one variant": {
+			[]results.Step{tested("m", row("x", "ROCm", 20), row("x", "Vulkan", 120))},
+			"Only one variant has valid figures, so nothing is compared: the best pp64 t/s, backend Vulkan is 120.0, of m",
+		},
+		"two models": {
+			[]results.Step{tested("a", row("A", "CUDA", 10)), tested("b", row("B", "CUDA", 5))},
+			"No two variants ran the same test of the same model, so nothing is compared: the best pp64 t/s, A is 10.00",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(StandingOf(runOf(tt.steps...)).Lines, "\n"); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
