@@ -64,7 +64,8 @@ func (c Counts) String() string {
 type Recorder struct {
 	opts  Options
 	proxy *httputil.ReverseProxy
-	start time.Time // of the first request; zero: none came
+	first sync.Once
+	start time.Time // when the first request came
 
 	mu       sync.Mutex
 	hashes   *hasher
@@ -111,26 +112,36 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 
-	body, err := io.ReadAll(io.LimitReader(q.Body, maxBody+1))
+	begun, err := r.take(q)
 	if err != nil {
 		http.Error(w, "read request: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	came := time.Now()
-	begun := r.begin(body, q.Header.Get(r.opts.SessionHeader), came)
-	q.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), q.Body))
 
 	// A compressed answer could not be read: the client gets it plain.
 	q.Header.Del("Accept-Encoding")
 	seen := &watcher{ResponseWriter: w, counter: newCounter(api)}
 	r.proxy.ServeHTTP(seen, q)
-	r.end(begun, seen, time.Since(came))
+	r.end(begun, seen, time.Since(begun.came))
+}
+
+// take reads a request and what can be known of it before it is answered. Its body can
+// be read again.
+func (r *Recorder) take(q *http.Request) (begun, error) {
+	r.first.Do(func() { r.start = time.Now() }) // before any request's time is taken
+	body, err := io.ReadAll(io.LimitReader(q.Body, maxBody+1))
+	if err != nil {
+		return begun{}, err
+	}
+	came := time.Now()
+	q.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), q.Body))
+	return r.begin(body, q.Header.Get(r.opts.SessionHeader), came), nil
 }
 
 // begun is a request on its way.
 type begun struct {
 	ok      bool
-	at      time.Duration // since the first request
+	came    time.Time // all of it
 	session string
 	hashes  []uint64
 	bytes   int // of its text
@@ -142,11 +153,8 @@ func (r *Recorder) begin(body []byte, header string, came time.Time) begun {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.start.IsZero() {
-		r.start = came
-	}
 	if err != nil || len(body) > maxBody {
-		return begun{}
+		return begun{came: came}
 	}
 
 	prompt := r.hashes.prompt(texts)
@@ -154,7 +162,7 @@ func (r *Recorder) begin(body []byte, header string, came time.Time) begun {
 	if header != "" {
 		session = r.sessions.named(r.hashes.name(header))
 	}
-	return begun{ok: true, at: came.Sub(r.start), session: session, hashes: prompt.blocks, bytes: prompt.bytes}
+	return begun{ok: true, came: came, session: session, hashes: prompt.blocks, bytes: prompt.bytes}
 }
 
 // line is a request as dataset/sessions reads it. Times are in milliseconds.
@@ -180,7 +188,7 @@ func (r *Recorder) end(b begun, seen *watcher, took time.Duration) {
 	}
 
 	data, err := json.Marshal(line{
-		Session: b.session, Timestamp: milliseconds(b.at), Duration: milliseconds(took), Input: input, Output: output,
+		Session: b.session, Timestamp: milliseconds(b.came.Sub(r.start)), Duration: milliseconds(took), Input: input, Output: output,
 		Hashes: b.hashes,
 	})
 	if err == nil {
