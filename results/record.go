@@ -13,6 +13,8 @@ type Record struct {
 	Conversation int `json:"conversation,omitempty"` // of a multi-turn workload, from 1; 0: none
 	Turn         int `json:"turn,omitempty"`         // within the conversation, from 1
 
+	Probe bool `json:"probe,omitempty"` // sent beside the load: it counts in none of the load's figures
+
 	Class   string `json:"class,omitempty"`   // of a load that mixes several kinds of request; "": it does not
 	Adapter string `json:"adapter,omitempty"` // LoRA adapter that it asked for; "": the model of the load
 

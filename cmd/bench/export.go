@@ -95,7 +95,7 @@ func exportParquet(e env, run *results.Run, folder *store.Folder, out string) er
 	rows, left := 0, 0
 	records := func(step string) iter.Seq[results.Record] {
 		return func(yield func(results.Record) bool) {
-			for record, err := range store.ReadRecords(folder.StepDir(step)) {
+			for record, err := range store.ReadEveryRecord(folder.StepDir(step)) {
 				if err != nil {
 					left++ // one damaged line does not cost the others
 					continue

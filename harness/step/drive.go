@@ -207,16 +207,28 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 	if out.probes, probeErr = endProbes(); err == nil {
 		err = probeErr
 	}
-	if j.CountText == nil {
-		return out, err
+	if j.CountText != nil {
+		for i := range out.records {
+			j.countText(context.WithoutCancel(ctx), &out.records[i])
+		}
 	}
-	for i := range out.records {
-		j.countText(context.WithoutCancel(ctx), &out.records[i])
+	return out, errors.Join(err, onDisk(j.store(out)))
+}
+
+// store writes what became known after the pass: the lengths of texts, and the probes.
+func (j Job) store(p Pass) error {
+	switch {
+	case j.Records == nil:
+		return nil
+	case j.CountText != nil:
+		return j.Records.Replace(slices.Concat(p.records, p.probes))
 	}
-	if j.Records != nil {
-		err = errors.Join(err, onDisk(j.Records.Replace(out.records)))
+	for _, record := range p.probes {
+		if err := j.Records.Write(record); err != nil {
+			return err
+		}
 	}
-	return out, err
+	return nil
 }
 
 // afterPass are the options of requests that are sent after the pass and are no part of

@@ -91,6 +91,9 @@ func (j Job) startProbes(ctx context.Context, main *load.Options) (end func() ([
 	go func() {
 		var err error
 		records, err = j.drain(ctx, opts, j.Probes.prompts)
+		for i := range records {
+			records[i].Probe = true
+		}
 		done <- err
 	}()
 	return func() ([]results.Record, error) {

@@ -58,10 +58,22 @@ func TestProbes(t *testing.T) {
 		Stages: []spec.Stage{{Name: "1"}}, Classes: []spec.Class{{Name: "a"}},
 	}
 	job := Job{Driver: d, Probes: probes, Options: load.Options{Settings: settings}}
+	stored := &records{}
+	job.Records = stored
 
 	pass, err := job.drive(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	marked := 0
+	for _, r := range stored.all {
+		if r.Probe {
+			marked++
+		}
+	}
+	if marked != len(pass.probes) || marked != len(stored.all)-1 {
+		t.Errorf("stored %d records, %d of them as probes, want 1 and %d probes", len(stored.all), marked,
+			len(pass.probes))
 	}
 	if len(pass.records) != 1 || len(pass.probes) < 3 {
 		t.Errorf("%d records of the pass and %d of probes, want 1 and at least 3", len(pass.records), len(pass.probes))

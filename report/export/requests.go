@@ -26,6 +26,7 @@ func requestColumns() []parquet.Column {
 		{Name: "turn", Kind: whole},
 		{Name: "class", Kind: text},
 		{Name: "adapter", Kind: text},
+		{Name: "probe", Kind: truth},
 
 		{Name: "intended_s", Kind: float},
 		{Name: "sent_s", Kind: float},
@@ -43,8 +44,8 @@ func requestColumns() []parquet.Column {
 	}
 }
 
-// Requests writes all requests of a run as a Parquet file, one a row, steps in
-// the order of the report. records reads those of a step.
+// Requests writes all requests of a run, those of probes included, as a Parquet
+// file, one a row, steps in the order of the report. records reads those of a step.
 func Requests(w io.Writer, run *results.Run, records func(step string) iter.Seq[results.Record]) error {
 	table, err := parquet.NewWriter(w, "bench", requestColumns())
 	if err != nil {
@@ -88,6 +89,7 @@ func requestRow(table *parquet.Writer, r *results.Result, record *results.Record
 	return table.Row(
 		r.Run, r.Step.ID, r.Step.Variant, r.Step.Point, r.Step.Repeat, r.Simulated,
 		record.Index, record.Replica, conversation, turn, nameOrNull(record.Class), nameOrNull(record.Adapter),
+		record.Probe,
 		record.IntendedS, record.SentS, record.EndS, o.TTFT(), o.TPOT(), o.E2EL(),
 		input, record.OutputTokens, record.CachedTokens, len(o.TokenS),
 		record.FinishReason, failure,

@@ -36,6 +36,26 @@ func collect(dir string) (records []results.Record, errs []string) {
 	return records, errs
 }
 
+func TestProbesAreReadApart(t *testing.T) {
+	dir := t.TempDir()
+	lines := `{"index":0}` + "\n" + `{"index":0,"probe":true}` + "\n" + `{"index":1}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	every := 0
+	for _, err := range ReadEveryRecord(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		every++
+	}
+	got, errs := collect(dir)
+	if len(got) != 2 || got[0].Probe || got[1].Probe || len(errs) > 0 || every != 3 || countRecords(dir) != 2 {
+		t.Errorf("records %+v, %v, of %d lines; want the two of the load, of 3", got, errs, every)
+	}
+}
+
 func TestRecordsRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "step")
 	w, err := NewRecordWriter(dir, 0)

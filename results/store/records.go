@@ -90,10 +90,22 @@ func (w *RecordWriter) reopen() error {
 	return nil
 }
 
-// ReadRecords yields the records of the step in folder dir, compressed or
-// plain, in the order they were written. A last line that was cut by a kill is
-// left out. A line that is not a record is an error value and does not end the
-// sequence; an error of reading does. A step without records yields none.
+// ReadRecords yields the records of the load of the step in folder dir,
+// compressed or plain, in the order they were written. A last line that was cut
+// by a kill is left out. A line that is not a record is an error value and does
+// not end the sequence; an error of reading does. A step without records yields
+// none.
 func ReadRecords(dir string) iter.Seq2[results.Record, error] {
+	return func(yield func(results.Record, error) bool) {
+		for record, err := range ReadEveryRecord(dir) {
+			if !record.Probe && !yield(record, err) {
+				return
+			}
+		}
+	}
+}
+
+// ReadEveryRecord is ReadRecords with the records of probes.
+func ReadEveryRecord(dir string) iter.Seq2[results.Record, error] {
 	return jsonLines[results.Record](dir, results.RequestsName, "records")
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Read is store.ReadRecords for those who draw millions of requests: of each
-// record it reads the position, the times, the chunks, the token counts and the
+// record of the load it reads the position, the times, the chunks, the token counts and the
 // failure, and leaves the rest at its zero value. The record itself and ChunkS
 // are good until the sequence continues; what its pointers lead to is not reused.
 func Read(dir string) iter.Seq2[*results.Record, error] {
@@ -52,6 +52,7 @@ func decode(r io.Reader, yield func(*results.Record, error) bool) {
 		if len(raw) > 0 {
 			record, err := m.decode(raw)
 			switch {
+			case err == nil && record.Probe:
 			case err == nil:
 				if !yield(record, nil) {
 					return
