@@ -102,6 +102,41 @@ func (a API) IsOpenAI() bool {
 	}
 }
 
+// Misfit says why prompts of a kind of dataset cannot go through the API, in words
+// that follow its name; "": the kind tells nothing against it.
+func (a API) Misfit(kind string) string {
+	ranks := a.Name == "rerank" || a.Name == "score"
+	speech := kind == "random_audio" || kind == "audio"
+	switch {
+	case kind == "frozen": // it may have prompts of any kind
+	case a.Audio && !speech:
+		return "takes audio: it needs dataset random_audio or audio"
+	case speech && !a.Audio:
+		return "takes no audio: dataset " + kind + " is for transcriptions"
+	case ranks && !slices.Contains([]string{"random_rerank", "jsonl", "custom"}, kind):
+		return "compares documents with a query: it needs dataset random_rerank or jsonl"
+	case kind == "random_rerank" && !ranks:
+		return "compares no documents: dataset random_rerank is for rerank and score"
+	case kind == "tok_inputs" && !a.TokenIDs:
+		return "takes text, not token ids: dataset tok_inputs needs another, such as completions"
+	case kind == "random_mm" && !a.Images:
+		return "takes no images: dataset random_mm needs another, such as chat"
+	}
+	return ""
+}
+
+// NoProbes says why probes, which are texts for one token, cannot go through the API, in
+// words that follow its name; "": they can.
+func (a API) NoProbes() string {
+	switch {
+	case a.Numbers:
+		return "answers with numbers: probes ask for tokens"
+	case a.Audio:
+		return "takes audio: probes are texts"
+	}
+	return ""
+}
+
 // checkTools refuses tools that the API cannot carry.
 func (a API) checkTools(o *Common, q Ask) error {
 	if q.offersTools(o) && !a.Tools {

@@ -100,11 +100,12 @@ func TestRefused(t *testing.T) {
 		{"--profile", "--profile is not supported"},
 		{"--tokenizer-mode slow", "--tokenizer-mode is not supported"},
 		{"--random-batch-size 4", "--backend openai takes one prompt a request"},
-		{"--backend vllm-score", "give --dataset-name random-rerank"},
-		{"--backend vllm-pooling --dataset-name random-rerank", "is for vllm-rerank and vllm-score"},
+		{"--backend vllm-score", "it needs dataset random-rerank or jsonl"},
+		{"--backend vllm-pooling --dataset-name random-rerank", "dataset random-rerank is for rerank and score"},
 		{"--backend openai-embeddings --compat vllm-0.6", "has no embeddings API"},
-		{"--backend openai-audio", "takes audio: give --dataset-name random-audio, or audio"},
-		{"--dataset-name random-audio", "--dataset-name random-audio is for openai-audio"},
+		{"--backend openai-audio", "takes audio: it needs dataset random-audio or audio"},
+		{"--dataset-name random-audio", "takes no audio: dataset random-audio is for transcriptions"},
+		{"--dataset-name random-mm", "takes no images"},
 		{"--backend openai-audio --dataset-name audio --compat vllm", "leave it out"},
 		{"--backend openai-audio --dataset-name audio --evaluate", "--evaluate asks questions as text"},
 		{"--backend openai-audio --dataset-name audio --probe-request-rate 1", "probes are texts"},
@@ -219,7 +220,7 @@ func TestDatasetSpec(t *testing.T) {
 			N: 1000, Subset: "s", OutputLen: 4, Shuffle: true,
 		}},
 		{
-			"--dataset-name random-mm --random-mm-base-items-per-request 9 --random-mm-limit-mm-per-prompt " +
+			"--backend openai-chat --dataset-name random-mm --random-mm-base-items-per-request 9 --random-mm-limit-mm-per-prompt " +
 				"{\"image\":2,\"video\":0} --random-mm-bucket-config {(256,512,1):0.25,(720,1280,16):0.0}",
 			dataset.Spec{
 				Kind: "random_mm", N: 1000, InputLen: 1024, OutputLen: 128, Shuffle: true,
@@ -240,15 +241,15 @@ func TestDatasetSpec(t *testing.T) {
 
 func TestDatasetSpecRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--dataset-name spec_bench":                                              "convert it for dataset custom",
-		"--dataset-name no_such":                                                 "want one of random",
-		"--random-range-ratio much":                                              "want a number",
-		"--dataset-name random-mm --random-mm-bucket-config {(1,2,3):1}":         "a video",
-		"--dataset-name random-mm --random-mm-bucket-config {}":                  "want {(height",
-		"--dataset-name random-mm --random-mm-num-mm-items-range-ratio 0.5":      "not supported",
-		"--dataset-name random-mm --random-mm-limit-mm-per-prompt {image}":       "invalid character",
-		"--dataset-name random-mm --random-mm-bucket-config {(256,256,1):0.0}":   "leaves no size",
-		"--dataset-name random-mm --random-mm-bucket-config {(256,256,1):1}junk": "want {(height",
+		"--dataset-name spec_bench": "convert it for dataset custom",
+		"--dataset-name no_such":    "want one of random",
+		"--random-range-ratio much": "want a number",
+		"--backend openai-chat --dataset-name random-mm --random-mm-bucket-config {(1,2,3):1}":         "a video",
+		"--backend openai-chat --dataset-name random-mm --random-mm-bucket-config {}":                  "want {(height",
+		"--backend openai-chat --dataset-name random-mm --random-mm-num-mm-items-range-ratio 0.5":      "not supported",
+		"--backend openai-chat --dataset-name random-mm --random-mm-limit-mm-per-prompt {image}":       "invalid character",
+		"--backend openai-chat --dataset-name random-mm --random-mm-bucket-config {(256,256,1):0.0}":   "leaves no size",
+		"--backend openai-chat --dataset-name random-mm --random-mm-bucket-config {(256,256,1):1}junk": "want {(height",
 	} {
 		if _, err := mustParse(t, args).Dataset.Spec(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Spec(%s) = %v, want an error with %q", args, err, want)

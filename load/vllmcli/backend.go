@@ -60,29 +60,28 @@ func BackendNames() string {
 }
 
 // API is the dialect to speak and the path to send to.
-func (f *Flags) API() (api, path string, err error) {
+func (f *Flags) API() (api dialect.API, path string, err error) {
 	at := slices.IndexFunc(backends(), func(b backend) bool { return b.name == f.Backend })
 	if why, known := otherBackends()[f.Backend]; known {
-		return "", "", fmt.Errorf("--backend %s is not supported: %s", f.Backend, why)
+		return api, "", fmt.Errorf("--backend %s is not supported: %s", f.Backend, why)
 	}
 	if at < 0 {
-		return "", "", fmt.Errorf("--backend %q: want one of %s", f.Backend, BackendNames())
+		return api, "", fmt.Errorf("--backend %q: want one of %s", f.Backend, BackendNames())
 	}
 
-	b := backends()[at]
-	if f.Endpoint == "" {
-		usual, err := dialect.APINamed(b.api)
-		return b.api, usual.DefaultPath, err
+	usual, err := dialect.APINamed(backends()[at].api)
+	if err != nil || f.Endpoint == "" {
+		return usual, usual.DefaultPath, err
 	}
 
 	path = "/" + strings.TrimPrefix(f.Endpoint, "/")
-	api = b.api
+	api = usual
 	if known, ok := dialect.OfPath(path); ok {
-		api = known.Name
+		api = known
 	}
-	if f.Backend == "openai-chat" && api != "chat" || (f.Backend == "openai" || f.Backend == "vllm") &&
-		api != "completions" {
-		return "", "", fmt.Errorf("--backend %s with --endpoint %s: this path takes %s requests", f.Backend, path, api)
+	if slices.Contains([]string{"openai", "vllm", "openai-chat"}, f.Backend) && api.Name != usual.Name {
+		return api, "", fmt.Errorf("--backend %s with --endpoint %s: this path takes %s requests", f.Backend, path,
+			api.Name)
 	}
 
 	return api, path, nil

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/dataset"
-	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 )
 
@@ -55,13 +54,7 @@ func (f *Flags) check() error {
 		}
 	}
 
-	if _, _, err := f.API(); err != nil {
-		return err
-	}
-	if err := f.checkNumbers(); err != nil {
-		return err
-	}
-	if err := f.checkAudio(); err != nil {
+	if err := f.checkAPI(); err != nil {
 		return err
 	}
 	if err := f.checkEarly(); err != nil {
@@ -82,50 +75,25 @@ func (f *Flags) check() error {
 	return f.checkRamp()
 }
 
-// checkNumbers: what answers with numbers makes no tokens, and other APIs take one
-// text a request.
-func (f *Flags) checkNumbers() error {
-	name, _, err := f.API()
-	api, _ := dialect.APINamed(name)
-	d, ranks := &f.Dataset, name == "rerank" || name == "score"
-	switch {
+// checkAPI refuses what the API cannot carry or give.
+func (f *Flags) checkAPI() error {
+	api, _, err := f.API()
+	d := &f.Dataset
+	switch why := api.Misfit(kindOf(d.Name)); {
 	case err != nil:
 		return err
+	case why != "":
+		return fmt.Errorf("--dataset-name %s is not supported: --backend %s %s", d.Name, f.Backend, spelled(why))
 	case !api.Numbers && d.BatchSize > 1:
 		return fmt.Errorf("--random-batch-size %d: --backend %s takes one prompt a request", d.BatchSize, f.Backend)
-	case ranks && !slices.Contains([]string{randomRerank, "custom", "jsonl"}, d.Name):
-		return fmt.Errorf("--dataset-name %s is not supported: --backend %s compares documents with a query: give "+
-			"--dataset-name random-rerank, or custom with documents in each row", d.Name, f.Backend)
-	case !ranks && d.Name == randomRerank:
-		return fmt.Errorf("--backend %s is not supported: --dataset-name random-rerank is for vllm-rerank and "+
-			"vllm-score", f.Backend)
-	case api.Numbers && f.Dataset.Compat != "" && f.Dataset.Compat != dataset.CompatVLLM:
-		return fmt.Errorf("--compat %s: that client has no %s API", f.Dataset.Compat, name)
-	}
-	d.NoOutput = api.Numbers
-	return nil
-}
-
-// checkAudio: only transcriptions take audio, and nothing else.
-func (f *Flags) checkAudio() error {
-	name, _, err := f.API()
-	api, _ := dialect.APINamed(name)
-	sends := f.Dataset.Name == randomAudio || f.Dataset.Name == "audio"
-	switch {
-	case err != nil:
-		return err
-	case api.Audio && !sends && f.Dataset.Name != "frozen":
-		return fmt.Errorf("--dataset-name %s is not supported: --backend %s takes audio: give --dataset-name "+
-			"random-audio, or audio with a folder of WAV files", f.Dataset.Name, f.Backend)
-	case sends && !api.Audio:
-		return fmt.Errorf("--backend %s is not supported: --dataset-name %s is for openai-audio", f.Backend,
-			f.Dataset.Name)
-	case api.Audio && f.Dataset.Compat != "":
-		return fmt.Errorf("--compat %s: how that client reads transcriptions is not followed: leave it out",
-			f.Dataset.Compat)
+	case api.Numbers && d.Compat != "" && d.Compat != dataset.CompatVLLM:
+		return fmt.Errorf("--compat %s: that client has no %s API", d.Compat, api.Name)
+	case api.Audio && d.Compat != "":
+		return fmt.Errorf("--compat %s: how that client reads transcriptions is not followed: leave it out", d.Compat)
 	case api.Audio && f.Evaluate.Exact:
 		return fmt.Errorf("--evaluate asks questions as text, and --backend %s takes audio", f.Backend)
 	}
+	d.NoOutput = api.Numbers
 	return nil
 }
 

@@ -185,7 +185,7 @@ func (c class) settings() (own spec.Class, err error) {
 	if err != nil {
 		return own, err
 	}
-	if own.Body, err = f.body(api); err != nil {
+	if own.Body, err = f.body(api.Name); err != nil {
 		return own, err
 	}
 	if own.Tools, err = f.tools(api); err != nil {

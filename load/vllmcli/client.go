@@ -27,7 +27,7 @@ func (f *Flags) Options() (load.Options, error) {
 	if err != nil {
 		return load.Options{}, err
 	}
-	body, err := f.body(api)
+	body, err := f.body(api.Name)
 	if err != nil {
 		return load.Options{}, err
 	}
@@ -53,7 +53,7 @@ func (f *Flags) Options() (load.Options, error) {
 			Sampling:       f.sampling(), Body: body, Tools: tools, Stages: stages, Probes: f.probes(),
 			Transport: f.Transport, KeepText: f.SaveDetailed, MaxTokensField: f.Request.LimitField,
 		},
-		Target:          load.Target{Path: path, API: api, Headers: headers},
+		Target:          load.Target{Path: path, API: api.Name, Headers: headers},
 		RequestIDPrefix: f.Request.IDPrefix,
 	}
 	return o, f.mix(&o.Settings)
@@ -71,18 +71,15 @@ func (f *Flags) ignoreEOS() bool {
 const maxTools = 16 << 20
 
 // tools are those of --tools; nil: none.
-func (f *Flags) tools(api string) ([]any, error) {
+func (f *Flags) tools(api dialect.API) ([]any, error) {
 	if f.ToolFile == "" {
 		return nil, nil
 	}
 
-	known, err := dialect.APINamed(api)
 	switch {
-	case err != nil:
-		return nil, err
-	case !known.Tools:
+	case !api.Tools:
 		return nil, fmt.Errorf("--tools is for --backend openai-chat, openai-responses and anthropic: "+
-			"%s takes none", api)
+			"%s takes none", api.Name)
 	case f.Dataset.Compat != "":
 		return nil, errors.New("--tools and --compat exclude each other: no version of vLLM's client sends tools")
 	}

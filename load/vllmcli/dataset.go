@@ -159,35 +159,25 @@ const timedTrace = "timed_trace"
 
 // kindOf is the kind of package dataset that a name stands for.
 func kindOf(name string) string {
-	switch name {
-	case "random-mm":
-		return "random_mm"
-	case randomRerank:
-		return "random_rerank"
-	case randomAudio:
-		return "random_audio"
-	case timedTrace:
+	if name == timedTrace {
 		return "trace"
+	}
+	if rest, ok := strings.CutPrefix(name, "random-"); ok {
+		return "random_" + rest
 	}
 	return name
 }
 
-// datasetNames are the names that --dataset-name takes, spelled as vLLM does.
+// spelled spells kinds of datasets as vLLM does.
+func spelled(kinds string) string { return strings.ReplaceAll(kinds, "random_", "random-") }
+
+// datasetNames are the names that --dataset-name takes.
 func datasetNames() []string {
 	names := dataset.Kinds()
-	if at := slices.Index(names, "random_mm"); at >= 0 {
-		names[at] = "random-mm"
+	for i := range names {
+		names[i] = spelled(names[i])
 	}
-	if at := slices.Index(names, "random_rerank"); at >= 0 {
-		names[at] = randomRerank
-	}
-	if at := slices.Index(names, "random_audio"); at >= 0 {
-		names[at] = randomAudio
-	}
-	if at := slices.Index(names, "trace"); at >= 0 {
-		names = slices.Insert(names, at, timedTrace)
-	}
-	return names
+	return slices.Insert(names, slices.Index(names, "trace"), timedTrace)
 }
 
 // otherDatasets are names that vLLM's clients take and this one does not, each

@@ -204,10 +204,9 @@ func TestValuesOfTheClients(t *testing.T) {
 
 	for name := range strings.FieldsSeq(`sharegpt burstgpt sonnet random random-mm random-rerank hf custom custom_audio
 		custom_image custom_mm prefix_repetition spec_bench speed_bench txt-slices timed_trace`) {
-		backend := ""
-		if name == randomRerank {
-			backend = " --backend vllm-rerank"
-		}
+		backend := map[string]string{
+			randomRerank: " --backend vllm-rerank", "random-mm": " --backend openai-chat",
+		}[name]
 		_, err := mustParse(t, "--dataset-name "+name+backend).Dataset.Spec()
 		if err != nil && !strings.Contains(err.Error(), "is not supported: ") {
 			t.Errorf("--dataset-name %s: %v, want it taken, or refused with a reason", name, err)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/dataset"
-	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 )
 
@@ -33,18 +32,14 @@ func (f *Flags) probes() spec.Probes {
 
 // checkProbes refuses probes that cannot be sent.
 func (f *Flags) checkProbes() error {
-	name, _, err := f.API()
-	api, _ := dialect.APINamed(name)
-	switch {
+	api, _, err := f.API()
+	switch why := api.NoProbes(); {
 	case err != nil || f.ProbeRate == 0:
 		return err
 	case f.ProbeRate < 0 || f.ProbeRate > spec.MaxProbeRate:
 		return fmt.Errorf("--probe-request-rate %g: want 0 to %d", f.ProbeRate, spec.MaxProbeRate)
-	case api.Numbers:
-		return fmt.Errorf("--probe-request-rate: probes ask for a token, and --backend %s answers with numbers",
-			f.Backend)
-	case api.Audio:
-		return fmt.Errorf("--probe-request-rate: probes are texts, and --backend %s takes audio", f.Backend)
+	case why != "":
+		return fmt.Errorf("--probe-request-rate: --backend %s %s", f.Backend, why)
 	case f.Dataset.Compat != "" && f.Dataset.Compat != dataset.CompatVLLM:
 		return fmt.Errorf("--probe-request-rate: vLLM's client of --compat %s has no probes", f.Dataset.Compat)
 	case len(f.Agents)+len(f.AgentCommands) > 0:

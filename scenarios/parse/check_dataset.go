@@ -82,9 +82,9 @@ func lengthsOf(kind keys.DatasetKind) []lengthUse {
 
 // checkDataset checks the dataset's values, and the load's, against its kind.
 func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
-	kind := keys.DatasetNamed(l.Dataset.Kind)
+	kind, api := keys.DatasetNamed(l.Dataset.Kind), apiOf(l)
 	for _, of := range lengthsOf(kind) {
-		notNeeded := of.key == "output-len" && answersNumbers(l)
+		notNeeded := of.key == "output-len" && api.Numbers
 		if of.use == keys.Must && !n.Has(of.key) && !notNeeded {
 			p.errs.Add(n.Pos, "load.%s is missing: dataset %s needs it", of.key, kind.Name)
 		}
@@ -93,6 +93,9 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
 	}
 
+	if why := api.Misfit(l.Dataset.Kind); why != "" {
+		p.errs.Add(data.At("kind"), "endpoint %s %s", l.API, why)
+	}
 	p.checkNumbers(n, data, l)
 	p.checkAudio(n, data, l)
 	p.checkPrefixes(data, l)
@@ -104,32 +107,17 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 	}, l.Dataset.Kind) {
 		p.errs.Add(n.At("compat"), "compat %s: that client has no dataset %s", l.Compat, l.Dataset.Kind)
 	}
-	api, _ := dialect.APINamed(l.API)
-	if l.Dataset.Kind == "tok_inputs" && !api.TokenIDs {
-		p.errs.Add(data.At("kind"), "token ids do not go through the %s API: its prompts are text", l.API)
-	}
-	if l.Dataset.Kind == "random_mm" && !api.Images {
-		p.errs.Add(data.At("kind"), "dataset random_mm needs an API that takes images, such as endpoint chat")
-	}
 }
 
-// answersNumbers reports whether the API gives embeddings or scores.
-func answersNumbers(l *scenarios.Load) bool {
+// apiOf is the load's API; zero where that is unknown, which is reported elsewhere.
+func apiOf(l *scenarios.Load) dialect.API {
 	api, _ := dialect.APINamed(l.API)
-	return api.Numbers
+	return api
 }
 
-// checkAudio: only transcriptions take audio, and nothing else.
+// checkAudio: audio has lengths of its own, and asks no questions as text.
 func (p *parser) checkAudio(n, data *schema.Node, l *scenarios.Load) {
-	api, _ := dialect.APINamed(l.API)
-	speaks := l.Dataset.Kind == "random_audio" || l.Dataset.Kind == "audio"
-	switch {
-	case api.Audio && !speaks && l.Dataset.Kind != "frozen":
-		p.errs.Add(data.At("kind"), "endpoint %s takes audio: it needs dataset random_audio or audio", l.API)
-	case speaks && !api.Audio:
-		p.errs.Add(data.At("kind"), "dataset %s is for endpoint transcriptions", l.Dataset.Kind)
-	}
-	if api.Audio && l.Evaluate.Exact {
+	if apiOf(l).Audio && l.Evaluate.Exact {
 		p.errs.Add(n.KeyAt("evaluate"), "evaluate asks questions as text, and endpoint %s takes audio", l.API)
 	}
 	if l.Dataset.Kind == "random_audio" && l.Dataset.AudioLen == 0 {
@@ -143,16 +131,7 @@ func (p *parser) checkAudio(n, data *schema.Node, l *scenarios.Load) {
 // checkNumbers: embeddings and scores have no output, and only they take several
 // texts a request.
 func (p *parser) checkNumbers(n, data *schema.Node, l *scenarios.Load) {
-	ranks := l.API == "rerank" || l.API == "score"
-	switch documents := l.Dataset.Kind == "random_rerank"; {
-	case ranks && !documents && !slices.Contains([]string{"frozen", "jsonl", "custom"}, l.Dataset.Kind):
-		p.errs.Add(data.At("kind"), "endpoint %s compares documents with a query: it needs dataset "+
-			"random_rerank or jsonl", l.API)
-	case documents && !ranks:
-		p.errs.Add(data.At("kind"), "dataset random_rerank is for endpoint rerank and score")
-	}
-
-	if !answersNumbers(l) {
+	if !apiOf(l).Numbers {
 		if l.Dataset.BatchSize > 1 {
 			p.errs.Add(data.At("batch-size"), "endpoint %s takes one prompt a request: batch-size is for embeddings",
 				l.API)
@@ -209,9 +188,8 @@ func (p *parser) checkTokenizer(data *schema.Node, l *scenarios.Load, s *scenari
 
 // checkTokens: ids need an API that takes them and a vocabulary to draw from.
 func (p *parser) checkTokens(data *schema.Node, l *scenarios.Load) {
-	api, _ := dialect.APINamed(l.API)
 	switch {
-	case l.Dataset.TokenIDs && !api.TokenIDs:
+	case l.Dataset.TokenIDs && !apiOf(l).TokenIDs:
 		p.errs.Add(data.At("tokens"), "token ids do not go through the %s API: its prompts are text", l.API)
 	case l.Dataset.TokenIDs && !data.Has("vocab-size") && !data.Has("tokenizer"):
 		p.errs.Add(data.At("tokens"), "token ids need vocab-size, or a tokenizer that knows it: ids are drawn below it")

@@ -72,7 +72,7 @@ func (p *parser) checkTools(n *schema.Node, l *scenarios.Load) {
 	if len(l.Tools) == 0 {
 		return
 	}
-	if api, err := dialect.APINamed(l.API); err == nil && !api.Tools {
+	if api := apiOf(l); api.Name != "" && !api.Tools {
 		p.errs.Add(n.KeyAt("tools"), "tools: the %s API takes none: use endpoint chat, responses or messages", l.API)
 	}
 	if l.Compat != "" {

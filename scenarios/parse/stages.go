@@ -3,7 +3,6 @@ package parse
 import (
 	"strconv"
 
-	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -19,11 +18,8 @@ func (p *parser) checkProbes(n *schema.Node, l *scenarios.Load, s *scenarios.Sce
 	if s.Client.Elsewhere() {
 		p.errs.Add(at, "probes need a single load client: remove hosts and agent-command under client")
 	}
-	if answersNumbers(l) {
-		p.errs.Add(at, "probes ask for tokens, and endpoint %s answers with numbers", l.API)
-	}
-	if api, _ := dialect.APINamed(l.API); api.Audio {
-		p.errs.Add(at, "probes are texts, and endpoint %s takes audio", l.API)
+	if why := apiOf(l).NoProbes(); why != "" {
+		p.errs.Add(at, "endpoint %s %s", l.API, why)
 	}
 	if l.Compat != "" && l.Compat != "vllm" {
 		p.errs.Add(at, "compat %s: that client has no probes", l.Compat)

@@ -27,8 +27,8 @@ func TestTokInputs(t *testing.T) {
 		"{dataset: {kind: tok_inputs}, output-len: 1}": "load.dataset.path is missing",
 		"{dataset: {kind: tok_inputs, path: a.pkl}, output-len: 1, input-len: 5}": "dataset tok_inputs has " +
 			"lengths of its own",
-		"{dataset: {kind: tok_inputs, path: a.pkl}, output-len: 1, endpoint: chat}": "token ids do not go through " +
-			"the chat API",
+		"{dataset: {kind: tok_inputs, path: a.pkl}, output-len: 1, endpoint: chat}": "endpoint chat takes " +
+			"text, not token ids",
 		"{dataset: {kind: tok_inputs, path: a.pkl, turns: 2}, output-len: 1}": "turns is not allowed here",
 	} {
 		if _, err := read(load); err == nil || !strings.Contains(err.Error(), want) {
