@@ -96,7 +96,7 @@ var rules = map[string]rule{
 		"load/spec", "results",
 	}, never: noCLI},
 	"internal/tinygguf":   {never: pure},
-	"internal/llamabench": {ours: []string{"results"}, never: pure},
+	"internal/llamabench": {ours: []string{"metrics", "results"}, never: pure},
 	"internal/importer/save": {ours: []string{
 		"internal/userfile", "internal/text", "internal/importer", "results", "results/store",
 	}, never: noCLI},
@@ -110,7 +110,7 @@ var rules = map[string]rule{
 		"internal/importer/commands", "internal/importer/drafts", "internal/importer/plain", "metrics/catalog",
 		"internal/llamabench", "internal/programs", "metrics", "results",
 	}, never: pure},
-	"internal/programs": {ours: []string{"internal/llamabench", "results"}, never: pure},
+	"internal/programs": {ours: []string{"internal/llamabench", "metrics", "results"}, never: pure},
 	"dataset/pickle":    {never: pure},
 	"dataset/sessions":  {ours: []string{"dataset/table"}, never: noSystem},
 	"dataset/table":     {ours: []string{"internal/userfile", "dataset/pickle"}, never: noSystem},
@@ -228,7 +228,8 @@ var rules = map[string]rule{
 	},
 	"load": {
 		ours: []string{
-			"internal/text", "load/spec", "load/dialect", "load/toolcall", "load/wire", "results", "internal/proc",
+			"internal/text", "load/spec", "load/dialect", "load/toolcall", "load/wire", "metrics", "results",
+			"internal/proc",
 		},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
@@ -478,7 +479,7 @@ var rules = map[string]rule{
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
-	"launchers/simserver/simbench": {ours: []string{"launchers/simserver/simengine", "results"}, never: noCLI},
+	"launchers/simserver/simbench": {ours: []string{"launchers/simserver/simengine", "metrics", "results"}, never: noCLI},
 	"launchers/simserver/simflags": {
 		ours: []string{"launchers/simserver/simengine"}, never: append([]string{"os"}, noSystem...),
 	},

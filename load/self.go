@@ -1,7 +1,6 @@
 package load
 
 import (
-	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -44,7 +44,7 @@ func describe(r *results.ClientReport, before, after selfUse, late []float64) {
 		return
 	}
 	slices.Sort(late)
-	p50, p99, most := quantile(late, 0.5), quantile(late, 0.99), late[len(late)-1]
+	p50, p99, most := metrics.Percentile(late, 50), metrics.Percentile(late, 99), late[len(late)-1]
 	r.LateP50S, r.LateP99S, r.LateMaxS = &p50, &p99, &most
 }
 
@@ -54,12 +54,4 @@ func between(before, after *time.Duration) *float64 {
 		return nil
 	}
 	return new((*after - *before).Seconds())
-}
-
-// quantile interpolates linearly between the two nearest of the sorted values.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	low := int(math.Floor(at))
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (sorted[high]-sorted[low])*(at-float64(low))
 }

@@ -14,13 +14,23 @@ import (
 func Mean(x []float64) float64 { return sum(x) / float64(len(x)) }
 
 // Std is np.std: the population deviation, ddof 0. It is NaN for an empty sample.
-func Std(x []float64) float64 {
-	mean := Mean(x)
-	squares := make([]float64, len(x))
-	for i, v := range x {
-		squares[i] = (v - mean) * (v - mean)
+func Std(x []float64) float64 { return math.Sqrt(Mean(squares(x))) }
+
+// SampleStd is np.std with ddof 1; nil for fewer than two values.
+func SampleStd(x []float64) *float64 {
+	if len(x) < 2 {
+		return nil
 	}
-	return math.Sqrt(Mean(squares))
+	return new(math.Sqrt(sum(squares(x)) / float64(len(x)-1)))
+}
+
+// squares are those of the distances from the mean.
+func squares(x []float64) []float64 {
+	mean, out := Mean(x), make([]float64, len(x))
+	for i, v := range x {
+		out[i] = (v - mean) * (v - mean)
+	}
+	return out
 }
 
 // Median is np.median of an ascending sample. It is NaN for an empty one.

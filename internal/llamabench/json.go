@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -235,19 +236,19 @@ func (f fields) mend(r *results.LlamaBenchRow) (notes []string) {
 	}
 
 	const near = 0.01 // of the speed
-	again := mean(listed)
+	again := metrics.Mean(listed)
 	switch {
 	case math.IsNaN(r.TokensPerS) && len(samples) > 0:
-		r.TokensPerS = mean(samples)
+		r.TokensPerS = metrics.Mean(samples)
 		notes = append(notes, "avg_ts is not a number; the speed is the mean of the samples")
 	case math.Abs(again-r.TokensPerS) > near*again:
 		notes = append(notes, fmt.Sprintf("avg_ts is %.4g, and the samples have a mean of %.4g", r.TokensPerS, again))
 	}
 
 	if _, stated := f["stddev_ts"]; !stated {
-		r.TokensPerSD = deviation(samples)
+		r.TokensPerSD = metrics.SampleStd(samples)
 	} else if doubt := doubtOf(r.TokensPerSD, r.TokensPerS, listed); doubt != "" {
-		r.TokensPerSD = deviation(samples)
+		r.TokensPerSD = metrics.SampleStd(samples)
 		notes = append(notes, "stddev_ts is "+doubt+insteadOf(r.TokensPerSD, len(samples)))
 	}
 
@@ -257,7 +258,7 @@ func (f fields) mend(r *results.LlamaBenchRow) (notes []string) {
 // doubtOf says what is wrong with a stated deviation; "": nothing.
 func doubtOf(stated *float64, speed float64, samples []float64) string {
 	const share, rounding = 0.02, 1e-5 // of the deviation; of the speed, for samples that were printed with few digits
-	again := deviation(samples)
+	again := metrics.SampleStd(samples)
 	switch {
 	case stated == nil:
 		return "not a number"

@@ -56,28 +56,6 @@ func SpeedText(row results.LlamaBenchRow) string {
 	return speed + " ± " + strconv.FormatFloat(*row.TokensPerSD, 'f', digits, 64)
 }
 
-// mean is NaN of no values.
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-// deviation is the sample deviation; nil for fewer than two values.
-func deviation(samples []float64) *float64 {
-	if len(samples) < 2 {
-		return nil
-	}
-
-	middle, squares := mean(samples), 0.0
-	for _, v := range samples {
-		squares += (v - middle) * (v - middle)
-	}
-	return new(math.Sqrt(squares / float64(len(samples)-1)))
-}
-
 // absurd reports whether n speeds, none below 0, cannot have a deviation beside
 // their mean. n is 0 where it is not known: then it is as many as llama-bench
 // takes by itself.

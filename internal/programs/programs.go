@@ -13,6 +13,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -117,8 +118,8 @@ func (out *Output) addSamples(m results.Measure, stated number, samples []number
 		return
 	}
 
-	mean, sd := meanAndDeviation(values)
-	m.N, m.Value, m.SD = len(values), &mean, sd
+	mean := metrics.Mean(values)
+	m.N, m.Value, m.SD = len(values), &mean, metrics.SampleStd(values)
 	if stated.value != nil && differ(*stated.value, mean) {
 		out.notef("%s is stated as %.4g, and the samples have a mean of %.4g", m.Title, *stated.value, mean)
 	}
@@ -129,19 +130,4 @@ func (out *Output) addSamples(m results.Measure, stated number, samples []number
 func differ(a, b float64) bool {
 	const near = 0.01
 	return math.Abs(a-b) > near*math.Max(math.Abs(a), math.Abs(b))
-}
-
-// meanAndDeviation has the sample deviation; null: of one value.
-func meanAndDeviation(values []float64) (mean float64, sd *float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	if len(values) < 2 {
-		return mean, nil
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += (v - mean) * (v - mean)
-	}
-	return mean, new(math.Sqrt(sum / float64(len(values)-1)))
 }

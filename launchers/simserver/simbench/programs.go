@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/launchers/simserver/simengine"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -249,10 +249,10 @@ func (p *program) latency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mean, sd := meanAndDeviation(samples)
+	mean := metrics.Mean(samples)
 	fmt.Fprintf(p.out, "Avg latency: %v seconds\n", mean)
 	return p.write(map[string]any{
-		"avg_latency": mean, "std_latency": sd, "latencies": samples, "percentiles": percentilesOf(samples),
+		"avg_latency": mean, "std_latency": deviation(samples), "latencies": samples, "percentiles": percentilesOf(samples),
 	})
 }
 
@@ -272,9 +272,8 @@ func (p *program) startup(ctx context.Context) error {
 		}
 		compiled := slices.Repeat([]float64{state.compile}, state.n)
 		for what, samples := range map[string][]float64{"startup": starts, "compilation": compiled} {
-			mean, _ := meanAndDeviation(samples)
 			key := state.name + "_" + what
-			figures["avg_"+key+"_time"], figures[key+"_times"] = mean, samples
+			figures["avg_"+key+"_time"], figures[key+"_times"] = metrics.Mean(samples), samples
 			figures[key+"_percentiles"] = percentilesOf(samples)
 		}
 	}
@@ -294,15 +293,12 @@ func (p *program) samples(ctx context.Context, n int, seconds float64) ([]float6
 	return samples, nil
 }
 
-// percentilesOf are those that vLLM's programs write, interpolated linearly.
+// percentilesOf are those that vLLM's programs write.
 func percentilesOf(samples []float64) map[string]float64 {
 	sorted := slices.Sorted(slices.Values(samples))
 	out := map[string]float64{}
 	for _, p := range []int{10, 25, 50, 75, 90, 99} {
-		at := float64(len(sorted)-1) * float64(p) / 100
-		low := int(math.Floor(at))
-		high := min(low+1, len(sorted)-1)
-		out[fmt.Sprint(p)] = sorted[low] + (sorted[high]-sorted[low])*(at-float64(low))
+		out[fmt.Sprint(p)] = metrics.Percentile(sorted, float64(p))
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/launchers/simserver/simengine"
+	"github.com/benchrig/bench/metrics"
 )
 
 // Settings are the settings of a simulated llama-bench: every combination of
@@ -281,17 +281,12 @@ func (r *result) add(seconds float64, tokens int) {
 	r.SamplesTS = append(r.SamplesTS, float64(tokens)/seconds)
 }
 
-func meanAndDeviation(values []float64) (mean, sd float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
+// deviation is the sample deviation; 0 of one value, as llama-bench writes it.
+func deviation(values []float64) float64 {
+	if sd := metrics.SampleStd(values); sd != nil {
+		return *sd
 	}
-	for _, v := range values {
-		sd += (v - mean) * (v - mean)
-	}
-	if len(values) < 2 {
-		return mean, 0
-	}
-	return mean, math.Sqrt(sd / float64(len(values)-1))
+	return 0
 }
 
 // printer writes rows in one of llama-bench's forms.
@@ -302,14 +297,13 @@ type printer struct {
 }
 
 func (p *printer) row(r *result) error {
-	r.Rate, r.RateDev = meanAndDeviation(r.SamplesTS)
+	r.Rate, r.RateDev = metrics.Mean(r.SamplesTS), deviation(r.SamplesTS)
 	var ns []float64
 	for _, v := range r.SamplesNS {
 		ns = append(ns, float64(v))
 	}
 
-	mean, sd := meanAndDeviation(ns)
-	r.MeanNS, r.DeviNS = int64(mean), int64(sd)
+	r.MeanNS, r.DeviNS = int64(metrics.Mean(ns)), int64(deviation(ns))
 	p.rows = append(p.rows, r)
 	switch p.form {
 	case "jsonl":
