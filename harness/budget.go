@@ -16,6 +16,7 @@ type budget struct {
 	pace     *pace
 	deadline time.Time // of the run; zero: none
 	limit    string    // where it comes from, in words
+	until    time.Time // the same, if until: has set it
 	strict   bool      // nothing is begun that would not be ended by the deadline
 
 	dropFrom int // repeats from this one on are left out; 0: none
@@ -43,7 +44,7 @@ func (b *budget) fit(pending []attempt, life plan.Life, up bool) (left, dropped 
 		need, have := b.need(next, life, up), time.Until(b.deadline).Seconds()
 		if need > have && b.worthDropping(next) {
 			b.dropFrom = next
-			b.dropWhy = results.Failf(results.FailDeadline,
+			b.dropWhy = b.late(
 				"repeats from %d on are left out: the rest would take about %s with them, and %s are left of %s",
 				next, seconds(need), seconds(have), b.limit)
 		}
@@ -81,11 +82,18 @@ func (b *budget) fitStrictly(pending []attempt, life plan.Life, up bool) (left, 
 		}
 		dropped = append(dropped, a)
 		if why == nil {
-			why = results.Failf(results.FailDeadline, "not started: it would take about %s, and %s are left of %s",
+			why = b.late("not started: it would take about %s, and %s are left of %s",
 				seconds(need), seconds(have), b.limit)
 		}
 	}
 	return left, dropped, why
+}
+
+// late is the failure of what the deadline leaves no time for.
+func (b *budget) late(format string, args ...any) *results.Failure {
+	f := results.Failf(results.FailDeadline, format, args...)
+	f.Until = b.until
+	return f
 }
 
 // need is the time in seconds for all steps up to a repeat that have no verdict

@@ -86,8 +86,9 @@ func TestUntilBeginsNothingThatCannotEnd(t *testing.T) {
 			t.Errorf("outcome = %+v, want three steps of ten minutes in 35, and none cut off", outcome)
 		}
 		for _, s := range run.Steps {
-			if f := s.Result.Failure; f != nil && !strings.Contains(f.Message, "the time until "+by.String()) {
-				t.Errorf("step %s: %v, want until as the reason", s.Result.Step.ID, f)
+			f := s.Result.Failure
+			if f != nil && (!strings.Contains(f.Message, "the time until "+by.String()) || !f.Until.Equal(by.From(f.Until))) {
+				t.Errorf("step %s: %v, %v, want until as the reason", s.Result.Step.ID, f, f.Until)
 			}
 		}
 	})

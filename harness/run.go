@@ -168,8 +168,9 @@ func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	}
 	if by := n.scenario.EndBy; !by.IsZero() {
 		n.budget.strict = true
-		if left := time.Until(by.From(time.Now())); d == 0 || left < d {
-			d, limit = max(left, 1), "the time until "+by.String()
+		moment := by.From(time.Now())
+		if left := time.Until(moment); d == 0 || left < d {
+			d, limit, n.budget.until = max(left, 1), "the time until "+by.String(), moment
 		}
 	}
 	if d == 0 {
@@ -177,7 +178,7 @@ func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	}
 
 	n.budget.deadline, n.budget.limit = time.Now().Add(d), limit
-	return context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "%s passed", limit))
+	return context.WithTimeoutCause(ctx, d, n.budget.late("%s passed", limit))
 }
 
 // begin tells the journal that the run starts, or continues.

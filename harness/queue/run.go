@@ -204,10 +204,9 @@ func (r *Runner) ends(e Entry, run entryRun) bool {
 	if run.Run == nil || r.Until.IsZero() || e.endsBefore(r.Until) {
 		return false
 	}
-	by := e.End(r.Until)
+	by := r.Until.Truncate(time.Second) // as Entry.End writes it
 	return slices.ContainsFunc(run.Steps, func(s results.Step) bool {
-		why := s.Result.Failure
-		return why != nil && why.Class == results.FailDeadline && strings.Contains(why.Message, by)
+		return s.Result.Failure != nil && s.Result.Failure.Until.Equal(by)
 	})
 }
 
