@@ -63,35 +63,8 @@ func Template(kind string, image bool) ([]byte, error) {
 	}
 
 	known, _ := engines.Lookup(kind)
-	if !image {
-		return []byte(known.Template), nil
+	if image {
+		return []byte(known.TemplateInImage()), nil
 	}
-
-	return []byte(inImage(known)), nil
-}
-
-// inImage is a kind's starter scenario with its makers' image in place of a
-// program of this machine.
-func inImage(kind engines.Kind) string {
-	var out strings.Builder
-	for line := range strings.Lines(kind.Template) {
-		if strings.HasPrefix(line, "  # binary:") {
-			continue
-		}
-		out.WriteString(strings.Replace(line, "# from your shell, never written to the results",
-			"# for gated models: a container inherits no variable of your shell", 1))
-		if line != "  launcher: "+kind.Name+"\n" {
-			continue
-		}
-
-		out.WriteString("  container:\n")
-		fmt.Fprintf(&out, "    image: %s\n", kind.Image)
-		if kind.ImageAMD != "" {
-			fmt.Fprintf(&out, "    # image: %s   # on AMD\n", kind.ImageAMD)
-		}
-		out.WriteString("    # engine: podman             # default: docker or podman, whichever answers\n" +
-			"    cache: ${env:HOME}/.cache    # downloads and compiled kernels stay between starts\n")
-	}
-
-	return out.String()
+	return []byte(known.Template), nil
 }

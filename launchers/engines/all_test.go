@@ -703,3 +703,15 @@ func TestOllamaPrunesNothing(t *testing.T) {
 		t.Errorf("environment = %v, %v, want what the arguments say", command.Env, err)
 	}
 }
+
+// TestTemplateInImage: the makers' image takes the place of a program, and what is said
+// of the shell's variables is true of containers.
+func TestTemplateInImage(t *testing.T) {
+	for _, kind := range All() {
+		text := kind.TemplateInImage()
+		if kind.Image != "" && (!strings.Contains(text, "\n    image: "+kind.Image+"\n") ||
+			strings.Contains(text, "# binary:") || strings.Contains(text, "from your shell")) {
+			t.Errorf("%s: the scenario of its image is\n%s", kind.Name, text)
+		}
+	}
+}

@@ -261,8 +261,7 @@ var sglangTemplate = starterHead("SGLang", "sglang") + `server:                 
   args:                            # flags of sglang.launch_server without the dashes
     mem-fraction-static: 0.88
     context-length: 8192
-  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
-  ready: {timeout: 30m, stall: 5m}
+` + starterToken + `  ready: {timeout: 30m, stall: 5m}
 
 variants:
   - name: tp1

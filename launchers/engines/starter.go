@@ -1,5 +1,10 @@
 package engines
 
+import (
+	"fmt"
+	"strings"
+)
+
 // starterHead is the beginning of a starter scenario.
 func starterHead(of, name string) string {
 	return "# A starter scenario for " + of + `. Adapt it, then:
@@ -25,6 +30,11 @@ load:
   output-len: 128
   sweep: {max-concurrency: [1, 8, 32, 128]}
 `
+	// starterToken is for gated models, and starterImageToken where the server is in a container.
+	starterToken = `  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
+`
+	starterImageToken = `  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # for gated models: a container inherits no variable of your shell
+`
 	// starterSmallLoad is for servers that may be small.
 	starterSmallLoad = `
 load:
@@ -43,3 +53,26 @@ on-failure: continue
 deadlines: {step: 30m, run: 12h}
 `
 )
+
+// TemplateInImage is the starter scenario with the makers' image in place of a
+// program of this machine.
+func (k Kind) TemplateInImage() string {
+	var out strings.Builder
+	for line := range strings.Lines(strings.Replace(k.Template, starterToken, starterImageToken, 1)) {
+		if strings.HasPrefix(line, "  # binary:") {
+			continue
+		}
+		out.WriteString(line)
+		if line != "  launcher: "+k.Name+"\n" {
+			continue
+		}
+
+		fmt.Fprintf(&out, "  container:\n    image: %s\n", k.Image)
+		if k.ImageAMD != "" {
+			fmt.Fprintf(&out, "    # image: %s   # on AMD\n", k.ImageAMD)
+		}
+		out.WriteString("    # engine: podman             # default: docker or podman, whichever answers\n" +
+			"    cache: ${env:HOME}/.cache    # downloads and compiled kernels stay between starts\n")
+	}
+	return out.String()
+}

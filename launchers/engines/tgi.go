@@ -190,8 +190,7 @@ var tgiTemplate = starterHead("Text Generation Inference", "tgi") +
   args:                            # flags of text-generation-launcher without the dashes
     max-input-tokens: 4096
     max-total-tokens: 8192
-  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
-  ready: {timeout: 30m, stall: 5m}
+` + starterToken + `  ready: {timeout: 30m, stall: 5m}
 
 variants:
   - name: shard1

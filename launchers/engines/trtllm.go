@@ -134,8 +134,7 @@ var trtllmTemplate = starterHead("TensorRT-LLM", "trtllm") +
   args:                            # flags of trtllm-serve without the dashes
     max_seq_len: 8192
     kv_cache_free_gpu_memory_fraction: 0.9
-  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
-  ready: {timeout: 30m, stall: 5m}
+` + starterToken + `  ready: {timeout: 30m, stall: 5m}
 
 variants:
   - name: tp1

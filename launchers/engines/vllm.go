@@ -619,8 +619,7 @@ server:                            # shared by all variants
   args:                            # flags of "vllm serve" without the dashes
     gpu-memory-utilization: 0.90
     max-model-len: 8192
-  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
-  ready: {timeout: 30m, stall: 5m} # loading a large model takes long
+` + starterToken + `  ready: {timeout: 30m, stall: 5m} # loading a large model takes long
 
 variants:
   - name: tp1
