@@ -7,6 +7,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -191,12 +193,21 @@ func (f *Folder) WriteJSON(name string, value any) error {
 func (f *Folder) WriteManifest(m results.Manifest) error {
 	m.Format = results.FormatVersion
 	for path, hash := range map[string]*string{f.Scenario(): &m.ScenarioSHA256, f.Plan(): &m.PlanSHA256} {
-		var err error
-		if *hash, err = hashFile(path); err != nil {
+		switch data, err := ReadPlain(path); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return fmt.Errorf("write %s: %w", results.ManifestName, err)
+		default:
+			*hash = hashOf(data)
 		}
 	}
 	return f.WriteJSON(results.ManifestName, m)
+}
+
+// hashOf is the SHA-256 of a file's content, hex.
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // OpenJournal opens the run's journal for appending; see OpenJournal.

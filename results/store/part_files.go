@@ -124,8 +124,8 @@ func readParts(r *results.Run) error {
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		dir := filepath.Join(r.Dir, filepath.FromSlash(p.Name()))
-		p.Environment = readOptional(r, filepath.Join(dir, results.EnvironmentName),
-			p.Name()+"/"+results.EnvironmentName)
+		p.Environment = readJSON(r, filepath.Join(dir, results.EnvironmentName),
+			p.Name()+"/"+results.EnvironmentName, "")
 		if p.Events, p.Finished, err = readJournal(r, filepath.Join(dir, results.JournalName),
 			p.Name()+"/"+results.JournalName); err != nil {
 			return err

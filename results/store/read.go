@@ -48,11 +48,9 @@ func readRun(dir string, narrow func(*results.Manifest) error) (*results.Run, er
 	if err := narrow(&run.Manifest); err != nil {
 		return nil, err
 	}
-	run.Environment = readOptional(run, folder.Environment(), results.EnvironmentName)
-	run.Plan = readOptional(run, folder.Plan(), results.PlanName)
-
-	noteChange(run, results.ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256)
-	noteChange(run, results.PlanName, folder.Plan(), run.Manifest.PlanSHA256)
+	readOptional(run, folder.Scenario(), results.ScenarioName, run.Manifest.ScenarioSHA256)
+	run.Environment = readJSON(run, folder.Environment(), results.EnvironmentName, "")
+	run.Plan = readJSON(run, folder.Plan(), results.PlanName, run.Manifest.PlanSHA256)
 	if err := readJournals(run, folder.Journal()); err != nil {
 		return nil, err
 	}
@@ -105,12 +103,28 @@ func readVersioned(path string, into any) error {
 	return nil
 }
 
-// readOptional is readRaw of a file that a report can do without: one that is
-// damaged is a problem of the run, and counts as absent.
-func readOptional(run *results.Run, path, name string) json.RawMessage {
-	data, err := readRaw(path)
-	if err != nil {
+// readOptional reads a file that a report can do without; nil: there is none, or it
+// cannot be read. What is wrong with it is a problem of the run, as is a hash that is
+// not that of the run's start ("": not known).
+func readOptional(run *results.Run, path, name, sha256 string) []byte {
+	data, err := ReadPlain(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && sha256 != "":
+		run.Problems = append(run.Problems, name+": missing")
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		run.Problems = append(run.Problems, fmt.Sprintf("%s: %v", name, err))
+	case sha256 != "" && hashOf(data) != sha256:
+		run.Problems = append(run.Problems, name+": changed since the run started")
+	}
+	return data
+}
+
+// readJSON is readOptional of a JSON file; nil for anything else.
+func readJSON(run *results.Run, path, name, sha256 string) json.RawMessage {
+	data := readOptional(run, path, name, sha256)
+	if data != nil && !json.Valid(data) {
+		run.Problems = append(run.Problems, fmt.Sprintf("%s: read %s: not JSON", name, path))
 		return nil
 	}
 	return data
@@ -124,21 +138,6 @@ func damagedStep(r *results.Run, dir string, ref results.StepRef, h history, err
 	step.Result.Failure = results.Failf(results.FailDisk, "its %s cannot be read; bench resume runs the step again",
 		results.ResultName)
 	return step
-}
-
-// readRaw reads a JSON file of the run; nil where there is none.
-func readRaw(path string) (json.RawMessage, error) {
-	data, err := ReadPlain(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read run folder: %w", err)
-	}
-	if !json.Valid(data) {
-		return nil, fmt.Errorf("read %s: not JSON", path)
-	}
-	return data, nil
 }
 
 // readJournals reads the run's own journal and those of its jobs.
