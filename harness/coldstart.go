@@ -210,7 +210,6 @@ type ownCache struct {
 	asked     string
 	outer     string            // absolute path of the run folder
 	name      string            // of its folder within that; "": none
-	folder    string            // both together
 	variables map[string]string // that lead the server to it
 	fresh     bool              // nothing is in it, and nothing needs it afterwards
 }
@@ -241,9 +240,8 @@ func (m coldStart) ownCache(name string, variables []string, planned plan.Life, 
 		return c, err
 	}
 	c.outer, c.name = root, filepath.Join(results.CachesName, name, owner)
-	c.folder = filepath.Join(root, c.name)
-	c.variables = caches.Variables(variables, c.folder)
-	if m.filled[c.folder] {
+	c.variables = caches.Variables(variables, c.folder())
+	if m.filled[c.folder()] {
 		return c, nil
 	}
 	return c, caches.Make(c.outer, c.name, c.variables) // an earlier process may have left one that is not filled
@@ -264,14 +262,16 @@ func (m coldStart) fill(ctx context.Context, planned plan.Life, a attempt, own o
 	m.starter.Stop(ctx, id, servers)
 	for _, c := range []ownCache{own.compile, own.hub} {
 		if c.asked == scenarios.StartWarm {
-			m.filled[c.folder] = true
+			m.filled[c.folder()] = true
 		}
 	}
 	return nil
 }
 
+func (c ownCache) folder() string { return filepath.Join(c.outer, c.name) }
+
 func (c ownCache) readyIn(filled map[string]bool) bool {
-	return c.asked != scenarios.StartWarm || filled[c.folder]
+	return c.asked != scenarios.StartWarm || filled[c.folder()]
 }
 
 func (o ownCaches) env() map[string]string { return together(o.compile.variables, o.hub.variables) }
@@ -287,11 +287,11 @@ func together(env, over map[string]string) map[string]string {
 // before says in which state the folder is before a start.
 func (c ownCache) before() results.CacheBefore {
 	state := results.CacheBefore{Asked: c.asked}
-	if c.folder == "" {
+	if c.name == "" {
 		return state
 	}
 
-	size := caches.Size(c.folder)
+	size := caches.Size(c.folder())
 	state.Bytes = &size
 	if c.fresh || size > 0 { // a warm one without content may be one that the engine does not use
 		state.Verified = new((size == 0) == c.fresh)
@@ -305,8 +305,8 @@ func (o ownCaches) after(state *results.ColdStart) {
 		ownCache
 		into *results.CacheBefore
 	}{{o.compile, &state.Compile}, {o.hub, &state.Hub}} {
-		if c.folder != "" {
-			c.into.After = new(caches.Size(c.folder))
+		if c.name != "" {
+			c.into.After = new(caches.Size(c.folder()))
 		}
 	}
 }
@@ -314,7 +314,7 @@ func (o ownCaches) after(state *results.ColdStart) {
 // unused are the variables of the caches in which the server left nothing.
 func (o ownCaches) unused() (names []string) {
 	for _, c := range []ownCache{o.compile, o.hub} {
-		if c.folder != "" && caches.Size(c.folder) == 0 {
+		if c.name != "" && caches.Size(c.folder()) == 0 {
 			names = append(names, slices.Sorted(maps.Keys(c.variables))...)
 		}
 	}
@@ -329,7 +329,7 @@ func removeCaches(folder *store.Folder) {
 // discard removes the folders that no further start needs.
 func (o ownCaches) discard() {
 	for _, c := range []ownCache{o.compile, o.hub} {
-		if c.fresh && c.folder != "" {
+		if c.fresh && c.name != "" {
 			_ = caches.Remove(c.outer, c.name) // what is left is in the run folder, for all to see
 		}
 	}
