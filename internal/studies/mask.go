@@ -9,7 +9,7 @@ import (
 
 var (
 	numbers  = regexp.MustCompile(`[+-]?[0-9][0-9.,]*(e[+-]?[0-9]+)?`)
-	verdicts = regexp.MustCompile(`\b(better|worse|no difference|ok|suspect|cannot tell(: [^|]*)?|undefined[^|]*)`)
+	verdicts = regexp.MustCompile(`\b(better|worse|no difference|ok|suspect|cannot tell( \([^|)]*\))?(: [^|]*)?|undefined[^|]*)`)
 	reasons  = regexp.MustCompile(`\b(failed|not run): ([a-z-]+)[:;].*`) // the class stays
 	noise    = regexp.MustCompile(`\*\*|\\~|~|\?| ±`)
 	blanks   = regexp.MustCompile(`[ -]+`)

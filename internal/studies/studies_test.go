@@ -65,6 +65,10 @@ func TestDifference(t *testing.T) {
 		differs    bool
 	}{
 		{"figures", "| a | 1.5 | **20,3** |", "| a | ~12.25 | 7 |", false},
+		{
+			"corrected verdicts", "| x | +1 % | better |",
+			"| x | -3 % | cannot tell (p 0.08 after correction): 4 more repeats would decide it |", false,
+		},
 		{"verdicts", "| x | +1 % | better |", "| x | -3 % | cannot tell: 4 more repeats would tell |", false},
 		{"widths", "| --- | --:|", "| - | -:|", false},
 		{"remarks", "| a |\n- repeat 3: suspect", "| a |", false},

@@ -78,7 +78,7 @@ var externalTemplate = starterHead("a server that is already running", "external
   model: my-model                  # the name that requests ask for, as in /v1/models
   # api-key: ${env:SERVER_API_KEY}   # from your shell, never written to the results
 ` + starterSmallLoad + `
-repeats: 3                         # differences need repeats
+repeats: 3                         # passes of one server start: intervals do not include how starts vary
 restart: never                     # bench does not own the server
 on-failure: continue
 deadlines: {step: 30m, run: 12h}

@@ -2,6 +2,7 @@ package detail
 
 import (
 	"io"
+	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/table"
@@ -15,14 +16,13 @@ func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
 	if r.Failure != nil {
 		p.Section("Failure")
 		p.Wrapped("  ", text.Clean(r.Failure.Error()))
+		printAdvice(p, []string{string(r.Failure.Class)})
 	}
-	if len(r.Warnings) > 0 {
-		p.Section("Warnings")
-		for _, warning := range r.Warnings {
-			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
-		}
-	}
+	printWarnings(p, r.Warnings)
 
+	if r.Figures != nil {
+		printSessions(p, r.Figures.Sessions)
+	}
 	printParts(p, r.Parts)
 	printResent(p, r.Resent)
 	printEvaluation(p, r.Evaluation)
@@ -34,4 +34,27 @@ func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
 	}
 
 	return p.Flush(w)
+}
+
+func printWarnings(p *table.Printer, warnings []results.Warning) {
+	if len(warnings) == 0 {
+		return
+	}
+
+	p.Section("Warnings")
+	var codes []string
+	for _, warning := range warnings {
+		p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
+		if warning.Code != results.WarnSimulated { // there is nothing to do
+			codes = text.AppendNew(codes, string(warning.Code))
+		}
+	}
+	printAdvice(p, codes)
+}
+
+// printAdvice names the command that says what to do about codes.
+func printAdvice(p *table.Printer, codes []string) {
+	if len(codes) > 0 {
+		p.Wrapped("  ", "What to do: bench explain "+strings.Join(codes, " "))
+	}
 }

@@ -42,18 +42,13 @@ func Step(w io.Writer, run *results.Run, id string) error {
 
 	p.Line("verdict: " + grid.VerdictName(s))
 	printStepFailures(p, run, r)
-	if len(r.Warnings) > 0 {
-		p.Section("Warnings")
-		for _, warning := range r.Warnings {
-			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
-		}
-	}
+	printWarnings(p, r.Warnings)
 
 	printChanges(p, r)
 	if versus.IsForeign(r) {
 		printImported(p, r)
 	} else {
-		printLoad(p, r.Asked)
+		printLoad(p, r)
 		printServers(p, r.Servers)
 	}
 
@@ -93,6 +88,7 @@ func printStepFailures(p *table.Printer, run *results.Run, r *results.Result) {
 	if r.Failure != nil {
 		p.Section("Failure")
 		p.Wrapped("  ", string(r.Failure.Class)+": "+text.Clean(r.Failure.Message))
+		printAdvice(p, []string{string(r.Failure.Class)})
 		for _, line := range text.Tail(r.Failure.LogTail, len(r.Failure.LogTail)) {
 			p.Line("  | " + line)
 		}
@@ -109,13 +105,18 @@ func printStepFailures(p *table.Printer, run *results.Run, r *results.Result) {
 	}
 }
 
-func printLoad(p *table.Printer, a results.Asked) {
+func printLoad(p *table.Printer, r *results.Result) {
+	a := r.Asked
 	if a.API == "" {
 		return
 	}
 
 	p.Section("Load")
-	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + text.Clean(a.Dataset)}
+	what, rated := "prompt", "requests/s"
+	if r.Figures != nil && r.Figures.Sessions != nil {
+		what, rated = "session", "sessions/s"
+	}
+	parts := []string{text.Count(a.NumPrompts, what), "data set " + text.Clean(a.Dataset)}
 	for _, part := range []struct {
 		name  string
 		value *int
@@ -134,7 +135,7 @@ func printLoad(p *table.Printer, a results.Asked) {
 		rate = strings.TrimSuffix(rate, ";")
 	}
 	if a.RequestRate != nil {
-		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
+		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " " + rated
 	}
 
 	parts = append(parts, rate)
