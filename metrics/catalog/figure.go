@@ -148,7 +148,7 @@ func FiguresOf(steps []*results.Result) []Figure {
 	runs := testRuns(steps)
 	own := MeasureFigures(steps)
 	if runs == nil && own == nil {
-		return inCurrency(append(sqzbFigures(steps), Headline()...), steps)
+		return inCurrency(append(sqzbFigures(steps), WithTail(Headline(), steps)...), steps)
 	}
 	if runs != nil {
 		own = append(testFigures(runs), own...)
@@ -158,7 +158,7 @@ func FiguresOf(steps []*results.Result) []Figure {
 
 // Drawn are the figures of the charts over the load that a step has.
 func Drawn(steps []*results.Result) []Figure {
-	return slices.DeleteFunc(All(Pass, Latency, Energy), func(f Figure) bool {
+	return slices.DeleteFunc(WithTail(All(Pass, Latency, Energy), steps), func(f Figure) bool {
 		known := func(r *results.Result) bool { return f.Of(r) != nil }
 		return !f.Drawn || f.Goals && !slices.ContainsFunc(steps, known)
 	})

@@ -13,14 +13,13 @@ import (
 func Brief(run *results.Run) table.Table {
 	whole := LayOutRun(run)
 	heads := []string{
-		"variant ", "point ", "verdict ", "n ", "output tok/s", "TTFT ms median", "TTFT ms p99",
-		"TPOT ms median",
+		"variant ", "point ", "verdict ", "n ", "output tok/s", "TPOT ms median",
 	}
 
 	brief := table.Table{Keys: whole.Keys, Best: whole.Best}
 	var kept []int
 	for i, c := range whole.Columns {
-		if slices.Contains(heads, c.Head+" "+c.Unit) {
+		if slices.Contains(heads, c.Head+" "+c.Unit) || c.Head == "TTFT ms" { // median and tail
 			kept, brief.Columns = append(kept, i), append(brief.Columns, c)
 		}
 	}

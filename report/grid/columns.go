@@ -75,14 +75,25 @@ func columns(cells []compare.Cell) []Column {
 	}
 
 	where := func(f catalog.Figure) catalog.Heading { return f.Column }
-	optional := slices.DeleteFunc(columnsOf(where, groups...), func(c Column) bool { return !known(c, cells) })
-	return priced(append(columnsOf(where, always...), optional...), cells)
+	figures := catalog.WithTail(catalog.All(always...), stepsOf(cells))
+	optional := slices.DeleteFunc(columnsOf(where, catalog.All(groups...)), func(c Column) bool {
+		return !known(c, cells)
+	})
+	return priced(append(columnsOf(where, figures), optional...), cells)
+}
+
+func stepsOf(cells []compare.Cell) []*results.Result {
+	var steps []*results.Result
+	for _, c := range cells {
+		steps = append(steps, c.Steps...)
+	}
+	return steps
 }
 
 // columnsOf are the columns of figures that have a heading there.
-func columnsOf(heading func(catalog.Figure) catalog.Heading, groups ...catalog.Group) []Column {
+func columnsOf(heading func(catalog.Figure) catalog.Heading, figures []catalog.Figure) []Column {
 	var all []Column
-	for _, f := range catalog.All(groups...) {
+	for _, f := range figures {
 		if h := heading(f); h != (catalog.Heading{}) {
 			all = append(all, ColumnOf(f, h))
 		}

@@ -99,6 +99,9 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 		lines = append(lines, meansLegend)
 	}
 
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, endedEarly) }) {
+		lines = append(lines, earlyLegend)
+	}
 	suspect := func(r *results.Result) bool { return r.Verdict == results.Suspect }
 	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, suspect) }) {
 		lines = append(lines, suspectLegend)
@@ -155,6 +158,9 @@ func MarkLegend(marks string) []string {
 const bestLegend = "best at this load point among valid rows, by the digits shown; intervals and differences say how " +
 	"certain that is"
 
+// earlyLegend explains requests that were neither answered nor failed.
+const earlyLegend = "early: the pass ended as soon as its answer was known (load.early); the other requests were not sent"
+
 // uneven reports whether rows with figures rest on different numbers of steps.
 func uneven(cells []compare.Cell) bool {
 	n := 0
@@ -202,8 +208,14 @@ func requests(c compare.Cell) string {
 		}
 	}
 
-	return texts[0] + "/" + texts[1]
+	counts := texts[0] + "/" + texts[1]
+	if slices.ContainsFunc(c.Steps, endedEarly) {
+		counts += ", early"
+	}
+	return counts
 }
+
+func endedEarly(r *results.Result) bool { return r.Early != nil }
 
 // repeats says how many steps a row rests on: "3", "2 of 3", "3, one start".
 func repeats(c compare.Cell) string {

@@ -38,7 +38,7 @@ func CompareCosts(run *results.Run) table.Table {
 	}
 
 	var marks strings.Builder
-	details := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail }, catalog.Cost)
+	details := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail }, catalog.All(catalog.Cost))
 	for _, col := range priced(details, cells) {
 		if !known(col, cells) {
 			continue

@@ -100,8 +100,8 @@ func CompareGPUs(run *results.Run) table.Table {
 // gpuTableColumns are the figures of the table of GPUs. Those of the steps'
 // own reports and of summary.csv are more.
 func gpuTableColumns() []Column {
-	all := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail }, catalog.Hardware, catalog.Energy,
-		catalog.Heat)
+	all := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail },
+		catalog.All(catalog.Hardware, catalog.Energy, catalog.Heat))
 	for i := range all {
 		all[i].Unranked, all[i].unmarked = true, true
 	}

@@ -28,6 +28,11 @@ func TestRequests(t *testing.T) {
 		{"both", imported(190, 200, "completed", "num_prompts"), "190/200"},
 		{"neither", imported(0, 0), "-"},
 		{"measured", &results.Result{Figures: &results.Figures{Completed: 3, Asked: 4}}, "3/4"},
+		{
+			"ended early", &results.Result{
+				Early: &results.EarlyEnd{}, Figures: &results.Figures{Completed: 107, Unsent: 2893, Asked: 3000},
+			}, "107/3000, early",
+		},
 		{"no figures", &results.Result{}, "-"},
 	}
 	for _, tt := range tests {

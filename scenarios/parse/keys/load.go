@@ -165,7 +165,7 @@ func requestFields() []schema.Field[scenarios.Load] {
 			"still works.", Evaluate(), func(l *scenarios.Load) *spec.Evaluate { return &l.Evaluate }),
 		schema.FreeKey("goodput", "Goals a request must meet to count as good.", schema.BlockOf(Goodput().Info()),
 			readGoodput),
-		schema.FreeKey("percentiles", "Percentiles of the reports.",
+		schema.FreeKey("percentiles", "Percentiles of the reports. Tables compare p99, or without it the highest.",
 			schema.ListOf(schema.NumberIn(schema.Between(0, 100))), readPercentiles).Or("[50, 90, 95, 99]"),
 		schema.NumberKey("min-success", "Share of requests that must succeed; otherwise the step fails.",
 			schema.Between(0, 1),
