@@ -417,7 +417,7 @@ func TestLlamaBenchPlan(t *testing.T) {
 
 // batchedRow is a line of llama-batched-bench.
 func batchedRow(pp, tg, pl int) string {
-	return fmt.Sprintf(`{"n_kv_max": 4096, "pp": %d, "tg": %d, "pl": %d, "t_pp": 1.0, "speed_pp": %d.0, "t_tg": 2.0, `+
+	return fmt.Sprintf(`{"n_kv_max": 512, "pp": %d, "tg": %d, "pl": %d, "t_pp": 1.0, "speed_pp": %d.0, "t_tg": 2.0, `+
 		`"speed_tg": %g, "t": 3.0, "speed": 7.5}`+"\n", pp, tg, pl, pp*pl, float64(tg*pl)/2)
 }
 
@@ -450,7 +450,16 @@ func TestProgramsOfFigures(t *testing.T) {
 		{
 			name: "a batch that the context does not hold", method: results.MethodBatchedBench, launcher: "llamacpp",
 			args: batches, p: &fakePrograms{print: func(int, recipe.Spec) string { return batchedRow(128, 32, 1) }},
-			want: "ok", figures: "pp128_tg32_b1_decode_tokens_per_s 16", warns: "1 of 2 tests gave a result",
+			want: "ok", figures: "pp128_tg32_b1_decode_tokens_per_s 16",
+			warns: "the context of 512 tokens does not hold 1 of 2 tests: raise ctx-size",
+		},
+		{
+			name: "a batch whose row was lost", method: results.MethodBatchedBench, launcher: "llamacpp",
+			args: batches, p: &fakePrograms{print: func(int, recipe.Spec) string {
+				return strings.Replace(batchedRow(128, 32, 1), "512", "640", 1)
+			}},
+			want: "ok", figures: "pp128_tg32_b1_decode_tokens_per_s 16",
+			warns: "the program ended before it had printed 1 of 2 tests: run it again",
 		},
 		{
 			name: "throughput, of its file and its log", method: results.MethodVllmThroughput, launcher: "vllm",

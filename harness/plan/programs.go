@@ -22,7 +22,10 @@ const (
 type programWork struct {
 	seconds func(options) float64 // how long it takes
 	assumes string                // what that rests on
-	tests   func(options) int     // how many it prints; nil: not known
+
+	// tests is how many tests it is asked for, and how many of them a context of so
+	// many tokens certainly holds; nil: not known.
+	tests func(o options, context float64) (asked, held int)
 }
 
 // programWorks has a line for each of engines.MeasuringPrograms.
@@ -35,9 +38,7 @@ func programWorks() map[string]programWork {
 		results.MethodBatchedBench: {
 			seconds: batchedSeconds,
 			assumes: "500 prompt tokens/s, 50 generated tokens/s a sequence, 10 s to load a model",
-			tests: func(o options) int {
-				return len(o.values(nil, "npp")) * len(o.values(nil, "ntg")) * len(o.values(nil, "npl"))
-			},
+			tests:   batchedTests,
 		},
 		results.MethodVllmThroughput: {
 			seconds: func(o options) float64 {
@@ -110,23 +111,44 @@ func llamaBenchSeconds(o options) float64 {
 
 func batchedSeconds(o options) float64 {
 	total := assumedModelLoad
-	for _, pp := range o.values(nil, "npp") {
-		for _, tg := range o.values(nil, "ntg") {
-			for _, pl := range o.values(nil, "npl") {
-				total += pp*pl/assumedPromptTokensPerS + tg/assumedTokensPerS
-			}
-		}
-	}
+	o.eachBatch(func(pp, tg, pl float64) {
+		total += pp*pl/assumedPromptTokensPerS + tg/assumedTokensPerS
+	})
 	return total
 }
 
-// ExpectedTests is how many tests the program of a variant prints; 0: not known.
-func ExpectedTests(sc *scenarios.Scenario, v scenarios.Variant) int {
+// batchedTests: the context is one for all sequences. Those that share their prompt
+// may need less.
+func batchedTests(o options, context float64) (asked, held int) {
+	o.eachBatch(func(pp, tg, pl float64) {
+		asked++
+		if pl*(pp+tg) <= context {
+			held++
+		}
+	})
+	return asked, held
+}
+
+// eachBatch calls f for each test of llama-batched-bench: pl prompts of pp tokens, and
+// answers of tg tokens to them.
+func (o options) eachBatch(f func(pp, tg, pl float64)) {
+	for _, pp := range o.values(nil, "npp") {
+		for _, tg := range o.values(nil, "ntg") {
+			for _, pl := range o.values(nil, "npl") {
+				f(pp, tg, pl)
+			}
+		}
+	}
+}
+
+// ExpectedTests is how many tests the program of a variant is asked for, and how many
+// of them a context of so many tokens certainly holds; 0, 0: not known.
+func ExpectedTests(sc *scenarios.Scenario, v scenarios.Variant, context int64) (asked, held int) {
 	tests := programWorks()[string(sc.Method)].tests
 	if tests == nil {
-		return 0
+		return 0, 0
 	}
-	return tests(optionsOf(sc, v))
+	return tests(optionsOf(sc, v), float64(context))
 }
 
 func optionsOf(sc *scenarios.Scenario, v scenarios.Variant) options {

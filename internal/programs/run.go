@@ -17,6 +17,7 @@ type Run struct {
 	Tests    []Test
 	Rows     []results.LlamaBenchRow // of llama-bench
 	Measures []results.Measure       // of the others
+	Context  int64                   // tokens that the context of llama-batched-bench holds; 0: it did not say
 	Notes    []string                // what was left out, or contradicts itself
 }
 
@@ -104,6 +105,9 @@ func (run *Run) add(out Output, err error) {
 	}
 	run.Measures = append(run.Measures, out.Measures...)
 	run.Tests = append(run.Tests, Test{Summary: summary(out.Measures)})
+	if context, err := strconv.ParseInt(out.Settings["n_kv_max"], 10, 64); err == nil && context > 0 {
+		run.Context = context
+	}
 }
 
 // summary is the first few figures, rates where there are some.
