@@ -13,8 +13,13 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// deathNotice is how long it may take until the death of an engine is known.
-const deathNotice = 550 * time.Millisecond
+// deathNotice is how long it may take until the death of an engine that has answered
+// is known. One that closed the connection without an answer is most likely dead, and
+// on a busy machine its end takes longer.
+const (
+	deathNotice  = 550 * time.Millisecond
+	cutOffNotice = 30 * time.Second
+)
 
 // smokeBody is what is kept of the answer, in bytes.
 const smokeBody = 1 << 10
@@ -49,9 +54,13 @@ func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe
 }
 
 // smokeCause waits a moment for the log's last words: a request that kills its
-// engine is answered before the engine is known to be dead.
+// engine ends before the engine is known to be dead.
 func (r *Progress) smokeCause(ctx context.Context, failure *results.Failure) *results.Failure {
-	timer := time.NewTimer(deathNotice)
+	notice := deathNotice
+	if failure.HTTPStatus == 0 {
+		notice = cutOffNotice
+	}
+	timer := time.NewTimer(notice)
 	defer timer.Stop()
 
 	select {
