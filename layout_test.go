@@ -454,6 +454,7 @@ var rules = map[string]rule{
 	"internal/fakeengine":    {},
 	"internal/fakecontainer": {ours: []string{"internal/executable"}},
 	"internal/fakegpu":       {ours: []string{"internal/executable", "gpu/device", "results"}},
+	"internal/freeport":      {ours: []string{"internal/proc"}},
 	"internal/slurmtest":     {ours: []string{"internal/proc"}},
 	"internal/loadtest":      {},
 	"internal/goldentest":    {},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
@@ -23,7 +24,7 @@ func away(t *testing.T, faults fakeengine.Span) (*bench, *localNodes) {
 	nixl := recipe.Arg{Name: "kv-transfer-config", Value: map[string]any{"kv_connector": "NixlConnector"}}
 	b, nodes := overNodes(t, engines.VllmKind(), faults, nixl)
 	b.spec.Span = recipe.Span{Nodes: []recipe.Node{{Name: "n2", Address: "127.0.0.2"}}, Step: true, Away: true}
-	b.spec.Host, b.spec.Component, b.spec.Inner, b.spec.SideChannel = "127.0.0.2", "decode", true, freePort(t)
+	b.spec.Host, b.spec.Component, b.spec.Inner, b.spec.SideChannel = "127.0.0.2", "decode", true, freeport.Take(t, 1)
 	return b, nodes
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -76,7 +77,7 @@ func overNodes(t *testing.T, kind engines.Kind, faults fakeengine.Span, args ...
 	b.spec.Span = recipe.Span{Nodes: []recipe.Node{
 		{Name: "n1", Address: "127.0.0.1"},
 		{Name: "n2", Address: "127.0.0.1"},
-	}, Port: freePort(t), GPUs: 1}
+	}, Port: freeport.Take(t, 1), GPUs: 1}
 	return b, nodes
 }
 

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
-	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
@@ -26,29 +26,6 @@ import (
 	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 )
-
-// portsTaken keeps parallel tests of this process from getting one port twice.
-var portsTaken struct {
-	sync.Mutex
-	list []int
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	portsTaken.Lock()
-	defer portsTaken.Unlock()
-	from := 20000 + os.Getpid()%10000
-	for {
-		port, err := ports.Find(t.Context(), "127.0.0.1", from, portsTaken.list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		portsTaken.list = append(portsTaken.list, port)
-		if !proc.System.Lingering(port) { // a test may want to bind it in a way that servers do not
-			return port
-		}
-	}
-}
 
 // journal records events; it is safe for concurrent use.
 type journal struct {
@@ -109,7 +86,7 @@ func prepare(t *testing.T, kind engines.Kind, engine fakeengine.Config) *bench {
 		Binary:    []string{os.Args[0]},
 		Env:       map[string]string{},
 		Host:      "127.0.0.1",
-		Port:      freePort(t),
+		Port:      freeport.Take(t, 1),
 		LogPath:   filepath.Join(t.TempDir(), "server.log"),
 		Ready:     recipe.Ready{Timeout: time.Minute}, // the machine may be busy
 		StopGrace: 5 * time.Second,
@@ -446,7 +423,7 @@ func TestCauseOfCancelIsKept(t *testing.T) {
 func TestBystanderSurvives(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
-	other := exec.Command(os.Args[0], "serve", "tiny", "--port", strconv.Itoa(freePort(t)))
+	other := exec.Command(os.Args[0], "serve", "tiny", "--port", strconv.Itoa(freeport.Take(t, 1)))
 	other.Env = []string{fakeengine.Config{Model: "tiny", Paths: fakeengine.VLLM()}.Env()}
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
@@ -474,7 +451,7 @@ func TestStopSparesOtherReplica(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
 	first := b.launch(t)
-	b.spec.Port, b.spec.LogPath = freePort(t), b.spec.LogPath+"-2"
+	b.spec.Port, b.spec.LogPath = freeport.Take(t, 1), b.spec.LogPath+"-2"
 	second := b.launch(t)
 	if _, err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/internal/tinygguf"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
@@ -42,7 +43,7 @@ func realLlama(t *testing.T, args ...recipe.Arg) *bench {
 	story := &journal{}
 	spec := recipe.Spec{
 		Launcher: kind.Name, Model: model, Binary: []string{program}, Env: map[string]string{}, Host: "127.0.0.1",
-		Port:    freePort(t),
+		Port:    freeport.Take(t, 1),
 		LogPath: filepath.Join(t.TempDir(), "server.log"), Ready: recipe.Ready{Timeout: time.Minute}, Life: "life-1",
 		Cookie: "real" + t.Name(),
 		Args: append([]recipe.Arg{

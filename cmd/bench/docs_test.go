@@ -21,6 +21,7 @@ import (
 
 	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakegpu"
+	"github.com/benchrig/bench/internal/freeport"
 )
 
 // notRun gives, for blocks of commands in docs/ that TestDocs does not run, how
@@ -352,7 +353,7 @@ func hasShape(out, line string) bool {
 // substitutes replaces what differs on this machine (hosts, ports, names and ids
 // of runs) and what would take long on it (speeds, rates, repeats, large images).
 func (f docsFolder) substitutes(t *testing.T) *strings.Replacer {
-	server, page := strconv.Itoa(freePort(t)), strconv.Itoa(freePort(t))
+	server, page := strconv.Itoa(freeport.Take(t, 1)), strconv.Itoa(freeport.Take(t, 1))
 	return strings.NewReplacer(
 		"of night 20261128-081729-5fff", "of my "+f.runID, "<run-id>", f.runID, "20261128-081729-5fff", f.runID,
 		"/data/results", "results",

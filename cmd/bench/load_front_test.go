@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/benchrig/bench/internal/freeport"
 )
 
 // TestLoadScripts runs bench load over what the simulator does not offer
@@ -26,7 +28,7 @@ func TestLoadScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/load",
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("PORT", strconv.Itoa(freePort(t)))
+			e.Setenv("PORT", strconv.Itoa(freeport.Take(t, 1)))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/internal/schematest"
 	"github.com/benchrig/bench/results/jsonschema"
 )
@@ -44,8 +45,8 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("PORT", strconv.Itoa(freePort(t)))
-			e.Setenv("PORT2", strconv.Itoa(freePort(t)))
+			e.Setenv("PORT", strconv.Itoa(freeport.Take(t, 1)))
+			e.Setenv("PORT2", strconv.Itoa(freeport.Take(t, 1)))
 			e.Setenv("REPO", root)
 			e.Setenv("BENCH_STATE_DIR", filepath.Join(e.WorkDir, ".state")) // scripts run side by side
 			e.Setenv("LLAMA", os.Getenv("BENCH_LLAMA_SERVER"))
@@ -98,15 +99,6 @@ func resultsFitSchema(t *testing.T, folder string) {
 // besideLlama is a program beside the llama-server that is tested with.
 func besideLlama(name string) string {
 	return filepath.Join(filepath.Dir(os.Getenv("BENCH_LLAMA_SERVER")), name)
-}
-
-func freePort(t *testing.T) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // refused PORT asserts that nothing listens there.

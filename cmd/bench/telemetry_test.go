@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakegpu"
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -142,7 +143,7 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			gpus := playGPUs(t, 2)
 			dir := t.TempDir()
 			scenario := filepath.Join(dir, "gpus.yaml")
-			if err := os.WriteFile(scenario, fmt.Appendf(nil, gpuScenario, freePort(t), tt.period), 0o644); err != nil {
+			if err := os.WriteFile(scenario, fmt.Appendf(nil, gpuScenario, freeport.Take(t, 1), tt.period), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			runBench(t, dir, []string{"BENCH_SYSFS_ROOT=" + gpus.machine.Root(), "BENCH_STATE_DIR=" +

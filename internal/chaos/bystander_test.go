@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/benchrig/bench/internal/fakecontainer"
@@ -142,26 +140,6 @@ func (w *world) unharmed() {
 	if !answers(w.port + 1) {
 		w.t.Errorf("nothing listens on the next port any more")
 	}
-}
-
-// lastPort is the last port that was given out. They lie below those that the
-// kernel gives to outgoing connections.
-var lastPort atomic.Int64
-
-// nextPort finds a port that is free together with the three that follow, and
-// that no other world has.
-func nextPort(t *testing.T) int {
-	t.Helper()
-	const first, last, step = 20000, 32000, 4
-	for range (last - first) / step {
-		n := int(lastPort.Add(1)) + os.Getpid()
-		port := first + n*step%(last-first)
-		if bindable(port) == nil && bindable(port+1) == nil && bindable(port+2) == nil && bindable(port+3) == nil {
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
 }
 
 func bindable(port int) error {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/internal/stranger"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
@@ -46,7 +47,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), port: nextPort(t)}
+	w := &world{t: t, dir: t.TempDir(), port: freeport.Take(t, 4)}
 	w.id = fmt.Sprintf("%d-%d", os.Getpid(), w.port)
 	w.env = append(os.Environ(),
 		marker+"="+w.id, "BENCH_STATE_DIR="+filepath.Join(w.dir, "state"), "HOME="+w.dir,

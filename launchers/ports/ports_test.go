@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
@@ -20,7 +20,7 @@ func TestListenersFindOurSocket(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1", "::1"} {
 		// Not a port that the kernel gives to clients: one may get it when it is free.
-		socket, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(freePort(t))))
+		socket, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(freeport.Take(t, 1))))
 		if err != nil {
 			t.Logf("listen on %s: %v", address, err) // no IPv6 here
 			continue
@@ -76,7 +76,7 @@ func TestPortIsTaken(t *testing.T) {
 		{"listens", nil, true},
 		{"listens with both", []int{unix.SO_REUSEADDR, unix.SO_REUSEPORT}, true},
 	} {
-		port := freePort(t)
+		port := freeport.Take(t, 1)
 		fd := rawSocket(t, port, c.options...)
 		if c.listens {
 			if err := unix.Listen(fd, 1); err != nil {
@@ -95,7 +95,7 @@ func TestPortIsTaken(t *testing.T) {
 // reason to refuse its port.
 func TestPortWithLingeringConnectionIsFree(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", freePort(t)))
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", freeport.Take(t, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestPortWithLingeringConnectionIsFree(t *testing.T) {
 // A listener on another address of this machine is in nobody's way.
 func TestConflictIsByAddress(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := freeport.Take(t, 1)
 	other, err := net.Listen("tcp", fmt.Sprintf("127.0.0.2:%d", port))
 	if err != nil {
 		t.Skipf("listen on 127.0.0.2: %v", err)
@@ -154,29 +154,4 @@ func rawSocket(t *testing.T, port int, options ...int) int {
 		t.Fatal(err)
 	}
 	return fd
-}
-
-var given struct {
-	sync.Mutex
-	list []int
-}
-
-// freePort finds a port that no other test of this package was given and that
-// the kernel gives to no client.
-func freePort(t *testing.T) int {
-	t.Helper()
-	given.Lock()
-	defer given.Unlock()
-
-	from := 30000 - os.Getpid()%1000*2
-	for {
-		port, err := Find(t.Context(), "127.0.0.1", from, given.list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		given.list = append(given.list, port)
-		if !proc.System.Lingering(port) { // a test may want to bind it in a way that servers do not
-			return port
-		}
-	}
 }
