@@ -37,7 +37,8 @@ CONCURRENT = $(sort $(dir $(shell grep -rlE '^[[:space:]]*(defer )?go |"sync(/at
 	--exclude='*_test.go' ./dataset ./gpu ./harness ./internal ./launchers ./load ./metrics ./report ./results \
 	./scenarios | grep -vE 'internal/(fake|stranger|studies)')))
 
-# Most tests wait, so more packages are tested at once than there are processors. What
+# Most tests wait, so more packages, and more tests of those that take longest, run at once
+# than there are processors. What
 # takes longest comes first. Vet is among the linters; the race detector of a test's own
 # processes need not wait at their end.
 .PHONY: test
@@ -45,7 +46,7 @@ test: ## all tests; those of packages with goroutines with the race detector, wh
 	@raced=$$($(GO) list ./harness ./launchers ./load $(CONCURRENT)) || exit; \
 	  plain=$$($(GO) list ./... | grep -vxF "$$raced"); \
 	  if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then race=-race; fi; set -x; \
-	  $(GO) test -timeout 30m -vet off -p 3 ./cmd/bench ./internal/chaos $$plain & others=$$!; \
+	  $(GO) test -timeout 30m -vet off -p 3 -parallel 4 ./cmd/bench ./internal/chaos $$plain & others=$$!; \
 	  GORACE=atexit_sleep_ms=0 $(GO) test -timeout 30m -vet off -p 3 $$race $$raced; status=$$?; \
 	  wait $$others && exit $$status
 	CGO_ENABLED=0 $(GO) vet ./gpu/... ./cmd/bench

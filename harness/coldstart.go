@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -72,11 +73,18 @@ func (m coldStart) measure(ctx context.Context, planned plan.Life, id string, a 
 ) {
 	result := m.steps.newResult(a)
 	result.MeasuredBy = results.MethodColdStart
-	result.ColdStart = &results.ColdStart{Compile: own.compile.before(), Hub: own.hub.before()}
-	result.ColdStart.Page = m.setPageCache(ctx, planned, m.scenario.Points[a.PointIndex].Caches.Page)
+	setPages := func() {
+		result.ColdStart = &results.ColdStart{Compile: own.compile.before(), Hub: own.hub.before()}
+		result.ColdStart.Page = m.setPageCache(ctx, planned, m.scenario.Points[a.PointIndex].Caches.Page)
+	}
+	setPages()
 
 	result.StartedAt = results.Now()
-	servers, failure := m.launchWith(ctx, planned, id, a, own.env())
+	servers, failure := m.launchWith(ctx, planned, id, a, own.env(), func() error {
+		err := own.empty()
+		setPages()
+		return err
+	})
 	result.EndedAt = results.Now()
 	if failure != nil {
 		return nil, failure, nil
@@ -109,15 +117,17 @@ func (m coldStart) measure(ctx context.Context, planned plan.Life, id string, a 
 }
 
 // launchWith is launch for the one step of a life, whose servers get further
-// variables.
-func (m coldStart) launchWith(ctx context.Context, planned plan.Life, id string, a attempt, env map[string]string) (
-	[]step.Server, *results.Failure,
-) {
+// variables. again is called before another try on another port.
+func (m coldStart) launchWith(
+	ctx context.Context, planned plan.Life, id string, a attempt, env map[string]string, again func() error,
+) ([]step.Server, *results.Failure) {
 	planned.Servers = slices.Clone(planned.Servers)
 	for i := range planned.Servers {
 		planned.Servers[i].Env = together(planned.Servers[i].Env, env)
 	}
-	return m.launchOrder(ctx, []attempt{a}, life.Order{Life: planned, ID: id, Env: env, Poll: startPoll})
+	return m.launchOrder(ctx, []attempt{a}, life.Order{
+		Life: planned, ID: id, Env: env, Poll: startPoll, Again: again,
+	})
 }
 
 // judge gives the figures of a start and its verdict.
@@ -255,7 +265,7 @@ func (m coldStart) fill(ctx context.Context, planned plan.Life, a attempt, own o
 	}
 
 	id := m.freshLife(planned.ID + "-fill")
-	servers, failure := m.launchWith(ctx, planned, id, a, own.env())
+	servers, failure := m.launchWith(ctx, planned, id, a, own.env(), nil)
 	if failure != nil {
 		return failure
 	}
@@ -324,6 +334,18 @@ func (o ownCaches) unused() (names []string) {
 // removeCaches removes the folders that starts of a run were given.
 func removeCaches(folder *store.Folder) {
 	_ = caches.Remove(folder.Dir(), results.CachesName) // what is left is there for all to see
+}
+
+// empty makes the folders of cold caches anew.
+func (o ownCaches) empty() error {
+	o.discard()
+	var err error
+	for _, c := range []ownCache{o.compile, o.hub} {
+		if c.fresh && c.folder != "" {
+			err = errors.Join(err, caches.Make(c.outer, c.name, c.variables))
+		}
+	}
+	return err
 }
 
 // discard removes the folders that no further start needs.

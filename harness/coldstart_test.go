@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,6 +102,38 @@ func TestColdStartFolders(t *testing.T) {
 			if !warned || s.Result.Verdict != results.OK {
 				t.Errorf("%s: %s %v", s.Result.Step.ID, s.Result.Verdict, s.Result.Warnings)
 			}
+		}
+	})
+}
+
+// A start that lost its port to somebody else is tried again as cold as before.
+func TestColdStartOnAnotherPort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var found []string
+		w := &world{launch: func(_ int, spec recipe.Spec) error {
+			root := spec.Env["VLLM_CACHE_ROOT"]
+			entries, err := os.ReadDir(root)
+			if err != nil {
+				return err
+			}
+			found = append(found, strconv.Itoa(len(entries)))
+			if err := os.WriteFile(filepath.Join(root, "code"), []byte("compiled"), 0o644); err != nil {
+				return err
+			}
+			if len(found) == 1 {
+				return results.Failf(results.FailForeign, "somebody else listens there")
+			}
+			return nil
+		}}
+		sc := coldScenario(t, scenarios.ColdStartRun{Compile: []string{scenarios.StartCold}})
+		sc.Repeats = 1
+		run, _ := w.run(t.Context(), t, sc)
+
+		if want := []string{"0", "0"}; !slices.Equal(found, want) {
+			t.Errorf("files in the compile cache at each try: %q, want %q", found, want)
+		}
+		if c := run.Steps[0].Result.ColdStart; c == nil || c.Compile.Verified == nil || !*c.Compile.Verified {
+			t.Errorf("cold start: %+v", c)
 		}
 	})
 }

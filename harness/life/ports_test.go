@@ -55,7 +55,8 @@ func TestPortTakenMeanwhile(t *testing.T) {
 	} {
 		launcher := &recorded{fails: c.fails}
 		spec := recipe.Spec{Host: "127.0.0.1", Port: taken}
-		_, port, err := launchOnPort(t.Context(), launcher, engines.Kind{}, spec, c.fixed, []int{taken + 1})
+		_, port, err := (&Starter{Launcher: launcher}).launchOnPort(t.Context(), engines.Kind{}, spec, c.fixed,
+			[]int{taken + 1}, nil)
 		if len(launcher.ports) != c.tries || (err == nil) != c.fine {
 			t.Errorf("%s: ports %v, %v, want %d tries, fine %v", c.name, launcher.ports, err, c.tries, c.fine)
 		}

@@ -63,6 +63,10 @@ type Order struct {
 
 	Env  map[string]string // variables of the servers beside those of their recipes; these win
 	Poll time.Duration     // as recipe.Ready has it; 0: the usual
+
+	// Again readies what the first server finds before it is tried on another port,
+	// because the try before has changed it; nil: nothing.
+	Again func() error
 }
 
 // Launch starts the servers one after the other: engines that start at once
@@ -129,7 +133,11 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 			return servers, err
 		}
 
-		server, port, err := launchOnPort(ctx, s.Launcher, r.Kind, spec, fixed, taken)
+		again := o.Again
+		if len(servers) > 0 {
+			again = nil // it would change what the servers before use
+		}
+		server, port, err := s.launchOnPort(ctx, r.Kind, spec, fixed, taken, again)
 		if err != nil {
 			return servers, err
 		}
@@ -251,18 +259,23 @@ const portTries = 3
 // launchOnPort launches a server on the port that its recipe names, if that is
 // fixed, or on the first free one from there on. Between the choice and the bind
 // lies the time in which a model loads: where somebody else takes the port
-// meanwhile, another one is tried.
-func launchOnPort(
-	ctx context.Context, launcher Launcher, kind engines.Kind, spec recipe.Spec, fixed bool, taken []int,
+// meanwhile, another one is tried, after again unless that is nil.
+func (s *Starter) launchOnPort(
+	ctx context.Context, kind engines.Kind, spec recipe.Spec, fixed bool, taken []int, again func() error,
 ) (server step.Server, port int, err error) {
 	avoid := slices.Clone(taken)
-	for range portTries {
+	for try := range portTries {
+		if try > 0 && again != nil {
+			if err := again(); err != nil {
+				return nil, 0, results.WriteFailure(err)
+			}
+		}
 		if !fixed {
 			if spec.Port, err = findPort(ctx, spec, spec.Port, avoid); err != nil {
 				return nil, 0, results.Failf(results.FailPortInUse, "%v", err)
 			}
 		}
-		server, err = launcher.Launch(ctx, kind, spec)
+		server, err = s.Launcher.Launch(ctx, kind, spec)
 		if err == nil || fixed || !portLost(err) {
 			break
 		}
