@@ -37,10 +37,9 @@ CONCURRENT = $(sort $(dir $(shell grep -rlE '^[[:space:]]*(defer )?go |"sync(/at
 	--exclude='*_test.go' ./dataset ./gpu ./harness ./internal ./launchers ./load ./metrics ./report ./results \
 	./scenarios | grep -vE 'internal/(fake|stranger|studies)')))
 
-# Most tests wait, so more packages, and more tests of those that take longest, run at once
-# than there are processors. What
-# takes longest comes first. Vet is among the linters; the race detector of a test's own
-# processes need not wait at their end.
+# Most tests wait, so more packages, and more tests of those that take longest, run at
+# once than there are processors. What takes longest comes first. Vet is among the linters;
+# the race detector of a test's own processes need not wait at their end.
 .PHONY: test
 test: ## all tests; those of packages with goroutines with the race detector, where a C compiler is installed
 	@raced=$$($(GO) list ./harness ./launchers ./load $(CONCURRENT)) || exit; \

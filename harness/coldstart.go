@@ -341,7 +341,7 @@ func (o ownCaches) empty() error {
 	o.discard()
 	var err error
 	for _, c := range []ownCache{o.compile, o.hub} {
-		if c.fresh && c.folder != "" {
+		if c.fresh && c.name != "" {
 			err = errors.Join(err, caches.Make(c.outer, c.name, c.variables))
 		}
 	}
