@@ -65,7 +65,7 @@ func (o Observation) perToken(seconds float64) float64 {
 	if o.OutputTokens == nil || seconds == 0 {
 		return 0
 	}
-	return seconds / float64(max(*o.OutputTokens-1-o.HiddenTokens(), 1))
+	return seconds / float64(max(*o.OutputTokens-1-o.hiddenTokens(), 1))
 }
 
 // bounded are samples, each with the least and the most that it can be.

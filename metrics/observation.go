@@ -123,7 +123,7 @@ func (o Observation) TPOT() *float64 {
 	if o.OutputTokens == nil || len(o.TokenS) < 2 || o.Whole() {
 		return nil
 	}
-	later := *o.OutputTokens - 1 - o.HiddenTokens()
+	later := *o.OutputTokens - 1 - o.hiddenTokens()
 	if later < 1 {
 		return nil
 	}
@@ -135,10 +135,10 @@ func (o Observation) TPOT() *float64 {
 // answers with one or two chunks that are not.
 const fewestHidden = 3
 
-// HiddenTokens are the tokens that the server generated before the first that
+// hiddenTokens are the tokens that the server generated before the first that
 // it showed, as far as it sent a chunk for each: reasoning and tool parsers hold
 // tokens back. Tokens without any chunk cannot be told from chunks of several.
-func (o Observation) HiddenTokens() int {
+func (o Observation) hiddenTokens() int {
 	if o.OutputTokens == nil {
 		return 0
 	}

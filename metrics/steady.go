@@ -202,7 +202,7 @@ func tokensPerChunk(good []Observation) *float64 {
 	tokens, chunks := 0, 0
 	for _, o := range good {
 		if o.OutputTokens != nil {
-			tokens += *o.OutputTokens - o.HiddenTokens()
+			tokens += *o.OutputTokens - o.hiddenTokens()
 			chunks += len(o.TokenS)
 		}
 	}

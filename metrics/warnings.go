@@ -317,7 +317,7 @@ func warnMultiToken(e Evidence) *results.Warning {
 func warnHiddenTokens(e Evidence) *results.Warning {
 	answers, hidden, tokens := 0, 0, 0
 	for _, o := range observeAll(e.Records) {
-		if n := o.HiddenTokens(); o.OK() && n > 0 {
+		if n := o.hiddenTokens(); o.OK() && n > 0 {
 			answers++
 			hidden += n
 			tokens += *o.OutputTokens

@@ -63,7 +63,7 @@ func PrintFacts(ctx context.Context, p machine.Process, w io.Writer) error {
 	}
 	if inventory, err := gpu.Detect(ctx, p.GPUOptions()); err == nil {
 		found.GPUs = []int{}
-		for _, d := range GrantedTo(p)(inventory).GPUs {
+		for _, d := range grantedTo(p)(inventory).GPUs {
 			found.GPUs = append(found.GPUs, d.Index)
 		}
 	}

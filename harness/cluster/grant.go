@@ -87,8 +87,8 @@ func granted(inventory gpu.Inventory, machine plan.Machine) gpu.Inventory {
 	return inventory
 }
 
-// GrantedTo leaves the GPUs in an inventory that the job may use.
-func GrantedTo(p machine.Process) func(gpu.Inventory) gpu.Inventory {
+// grantedTo leaves the GPUs in an inventory that the job may use.
+func grantedTo(p machine.Process) func(gpu.Inventory) gpu.Inventory {
 	return func(inventory gpu.Inventory) gpu.Inventory {
 		inventory.GPUs = gpu.LimitsOf(grantVars(p, inventory.Vendor()), p.GPUOptions(), inventory).Devices
 		return inventory
@@ -99,7 +99,7 @@ func GrantedTo(p machine.Process) func(gpu.Inventory) gpu.Inventory {
 // that it may.
 func GrantedAmong(p machine.Process, indices []int) func(gpu.Inventory) gpu.Inventory {
 	return func(inventory gpu.Inventory) gpu.Inventory {
-		inventory = GrantedTo(p)(inventory)
+		inventory = grantedTo(p)(inventory)
 		inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d device.Device) bool {
 			return indices != nil && !slices.Contains(indices, d.Index)
 		})

@@ -37,7 +37,7 @@ func PrintSamples(ctx context.Context, p machine.Process, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("look for GPUs: %w", err)
 	}
-	inventory = GrantedTo(p)(inventory)
+	inventory = grantedTo(p)(inventory)
 	source, err := p.OpenTelemetry(ctx, scenarios.Telemetry{Sampler: "auto"}, inventory)
 	if err != nil {
 		return err

@@ -89,15 +89,15 @@ func (p Process) MachineOf(inventory gpu.Inventory, self string) plan.Machine {
 
 // OpenState opens what bench remembers of this machine for this user.
 func (p Process) OpenState() (*state.Store, error) {
-	root, err := p.StateRoot()
+	root, err := p.stateRoot()
 	if err != nil {
 		return nil, err
 	}
 	return state.Open(root)
 }
 
-// StateRoot is the folder for state of this user.
-func (p Process) StateRoot() (string, error) {
+// stateRoot is the folder for state of this user.
+func (p Process) stateRoot() (string, error) {
 	if dir, _ := p.Lookup("BENCH_STATE_DIR"); dir != "" {
 		return filepath.Abs(dir)
 	}

@@ -13,9 +13,9 @@ func TestStateRoot(t *testing.T) {
 		{map[string]string{"XDG_STATE_HOME": "relative", "HOME": "/c"}, "/c/.local/state/bench"},
 		{nil, ""},
 	} {
-		got, err := Process{Lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}.StateRoot()
+		got, err := Process{Lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}.stateRoot()
 		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("StateRoot() of %v = %q, %v, want %q", c.env, got, err, c.want)
+			t.Errorf("stateRoot() of %v = %q, %v, want %q", c.env, got, err, c.want)
 		}
 	}
 }

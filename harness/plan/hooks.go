@@ -16,7 +16,7 @@ const (
 	LevelVariant = "variant"
 	LevelStep    = "step"
 
-	LevelEvaluation = "evaluation" // of a plan: after the first load point of each variant and repeat
+	levelEvaluation = "evaluation" // of a plan: after the first load point of each variant and repeat
 )
 
 // PlannedHook is something that will be run around the measuring. Secrets in
@@ -60,7 +60,7 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	add(LevelStep, "before", "", sc.Hooks.Step.Before)
 	if e := sc.Evaluation; e.Given() {
 		out = append(out, PlannedHook{
-			Level: LevelEvaluation, When: "evaluate", Name: hide(e.Name), Argv: hideAll(hide, e.Command),
+			Level: levelEvaluation, When: "evaluate", Name: hide(e.Name), Argv: hideAll(hide, e.Command),
 		})
 	}
 	add(LevelStep, "after", "", sc.Hooks.Step.After)

@@ -9,7 +9,7 @@ import (
 )
 
 // Load tells how far a single pass is: one line that is rewritten on a terminal,
-// else one every PlainPeriod.
+// else one every plainPeriod.
 type Load struct {
 	out       io.Writer
 	rewriting bool // lines can be rewritten
@@ -25,7 +25,7 @@ func OfLoad(out io.Writer, rewriting, quiet bool) *Load {
 
 // Update tells how far the pass is now.
 func (l *Load) Update(u load.Progress) {
-	if l.quiet || !l.rewriting && time.Since(l.last) < PlainPeriod {
+	if l.quiet || !l.rewriting && time.Since(l.last) < plainPeriod {
 		return
 	}
 

@@ -22,9 +22,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// PlainPeriod is how often a running step is reported where lines cannot be
+// plainPeriod is how often a running step is reported where lines cannot be
 // rewritten.
-const PlainPeriod = 10 * time.Second
+const plainPeriod = 10 * time.Second
 
 // Progress tells the user what happens. It is safe for concurrent use.
 type Progress struct {
@@ -104,7 +104,7 @@ func (p *Progress) Waiting(l results.Live) {
 	case p.terminal && l.PhaseS >= worth:
 		fmt.Fprintf(p.out, "\r\x1b[K%s %s", p.head, text.Clean(live.Line(l)))
 		p.rewriting = true
-	case !p.terminal && l.PhaseS >= PlainPeriod.Seconds() && time.Since(p.lastPlain) >= PlainPeriod:
+	case !p.terminal && l.PhaseS >= plainPeriod.Seconds() && time.Since(p.lastPlain) >= plainPeriod:
 		fmt.Fprintf(p.out, "%s %s\n", p.head, text.Clean(live.Line(l)))
 		p.lastPlain = time.Now()
 	}
@@ -133,7 +133,7 @@ func (p *Progress) running(step string, u status.Update) {
 		p.rewriting = true
 		return
 	}
-	if time.Since(p.lastPlain) >= PlainPeriod {
+	if time.Since(p.lastPlain) >= plainPeriod {
 		p.line(u, "%s", shown)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// MaxWhole and MaxLine are the most that is read of a file as a whole, and of a line of
+// MaxWhole and maxLine are the most that is read of a file as a whole, and of a line of
 // one, in bytes: far above what bench writes. A damaged file may claim to have terabytes.
 const (
 	MaxWhole = 256 << 20
-	MaxLine  = 64 << 20
+	maxLine  = 64 << 20
 )
 
 // ErrTooLong says that a file or a line has more than that.
@@ -30,7 +30,7 @@ func ReadAll(f *os.File) ([]byte, error) {
 	return data, err
 }
 
-// Lines reads lines of any length up to MaxLine.
+// Lines reads lines of any length up to maxLine.
 type Lines struct {
 	in   *bufio.Reader
 	long []byte // a line that is longer than the buffer
@@ -50,7 +50,7 @@ func (l *Lines) Next() ([]byte, error) {
 	l.long = l.long[:0]
 	for errors.Is(err, bufio.ErrBufferFull) {
 		l.long = append(l.long, line...)
-		if len(l.long) > MaxLine {
+		if len(l.long) > maxLine {
 			return nil, ErrTooLong
 		}
 		line, err = l.in.ReadSlice('\n')

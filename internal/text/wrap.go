@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a line at blanks so that none of its parts is wider than width,
+// wrap breaks a line at blanks so that none of its parts is wider than width,
 // where its words allow that. Parts after the first are indented by two columns
 // more than the line is. A width below 20 leaves the line as it is.
-func Wrap(line string, width int) string {
+func wrap(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width || width < 20 {
 		return line
 	}
@@ -78,7 +78,7 @@ func (w Wrapper) Write(b []byte) (int, error) {
 
 	lines := strings.Split(string(b), "\n")
 	for i, line := range lines {
-		lines[i] = Wrap(line, width)
+		lines[i] = wrap(line, width)
 	}
 	if _, err := io.WriteString(w.W, strings.Join(lines, "\n")); err != nil {
 		return 0, err

@@ -23,8 +23,8 @@ func TestWrap(t *testing.T) {
 		{"±± ±± ±± ±± ±± ±± ±±", 20, "±± ±± ±± ±± ±± ±± ±±"},
 		{"a line that is longer than ten", 10, "a line that is longer than ten"},
 	} {
-		if got := Wrap(tt.line, tt.width); got != tt.want {
-			t.Errorf("Wrap(%q, %d) = %q, want %q", tt.line, tt.width, got, tt.want)
+		if got := wrap(tt.line, tt.width); got != tt.want {
+			t.Errorf("wrap(%q, %d) = %q, want %q", tt.line, tt.width, got, tt.want)
 		}
 	}
 }

@@ -19,11 +19,11 @@ type Stage struct {
 
 // String is "peak 20 requests/s for 30s".
 func (s Stage) String() string {
-	return s.Name + " " + s.Pace() + " for " + s.Duration.String()
+	return s.Name + " " + s.pace() + " for " + s.Duration.String()
 }
 
-// Pace is "20 requests/s" or "concurrency 8".
-func (s Stage) Pace() string {
+// pace is "20 requests/s" or "concurrency 8".
+func (s Stage) pace() string {
 	if s.RequestRate != nil {
 		return strconv.FormatFloat(*s.RequestRate, 'g', -1, 64) + " requests/s"
 	}
@@ -68,7 +68,7 @@ func CheckStages(stages []Stage) error {
 			return fmt.Errorf("stage %s: want either a request rate or a cap of requests in flight", s.Name)
 		case (rate != nil) != byRate:
 			return fmt.Errorf("stage %s has %s: either all stages have a request rate, or all have a cap", s.Name,
-				s.Pace())
+				s.pace())
 		case rate != nil && *rate != 0 && !(*rate >= minRate && *rate <= maxRate):
 			return fmt.Errorf("stage %s has %g requests/s: want 0, or %g to %g", s.Name, *rate, minRate, maxRate)
 		}

@@ -149,7 +149,7 @@ func (s simulated) told(many int) float64 {
 			a, b, beganA, beganB := s.pair(random)
 			x, y := Sample{"a", a}, Sample{"b", b}
 			all[i] = Compare("f", true, x, y, rule)
-			all[i].AllowForDrift(x, y, beganA, beganB, rule)
+			all[i].allowForDrift(x, y, beganA, beganB, rule)
 		}
 		decide(all, rule)
 		for _, d := range all {
@@ -281,7 +281,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	a, b := Sample{"a", []float64{100, 101.2, 101.9, 103.1, 104}}, Sample{"b", []float64{105, 106.2, 106.8, 108.1, 109}}
 	judge := func(beganA, beganB []float64) Difference {
 		d := Compare("f", true, a, b, DefaultRule())
-		d.AllowForDrift(a, b, beganA, beganB, DefaultRule())
+		d.allowForDrift(a, b, beganA, beganB, DefaultRule())
 		all := []Difference{d}
 		Judge(all, DefaultRule())
 		return all[0]

@@ -85,10 +85,10 @@ func (c Cell) ByLife() [][]*results.Result {
 	return groups
 }
 
-// LivesBegan is when each server life's first counted step began, in seconds
+// livesBegan is when each server life's first counted step began, in seconds
 // since any moment, in the order of ByLife; nil where that is not known, as of
 // imported steps.
-func (c Cell) LivesBegan() []float64 {
+func (c Cell) livesBegan() []float64 {
 	var began []float64
 	for _, steps := range c.ByLife() {
 		first := math.Inf(1)

@@ -7,12 +7,12 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// AllowForDrift tests a difference of arms that ran one after the other again
+// allowForDrift tests a difference of arms that ran one after the other again
 // with a drift over time taken out: in such an order a machine that warms up
 // looks like a difference. What does not stand then is not a difference that can
 // be told. The times are when the lives of each arm began, in any unit; arms of
 // which they are not known stay as they are. It comes between Compare and Judge.
-func (d *Difference) AllowForDrift(baseline, candidate Sample, began, candidateBegan []float64, rule Rule) {
+func (d *Difference) allowForDrift(baseline, candidate Sample, began, candidateBegan []float64, rule Rule) {
 	a, b := timed{baseline.Values, began}, timed{candidate.Values, candidateBegan}
 	if d.p == nil || !oneAfterTheOther(a, b) {
 		return

@@ -39,7 +39,7 @@ func PairOf(baseline, candidate Cell, figures []catalog.Figure, rule Rule) Pair 
 func DifferenceOf(f catalog.Figure, baseline, candidate Cell, rule Rule) Difference {
 	b, c := Sample{baseline.Variant, baseline.PerLife(f.Of)}, Sample{candidate.Variant, candidate.PerLife(f.Of)}
 	d := Compare(f.Name, f.Higher, b, c, rule)
-	d.AllowForDrift(b, c, baseline.LivesBegan(), candidate.LivesBegan(), rule)
+	d.allowForDrift(b, c, baseline.livesBegan(), candidate.livesBegan(), rule)
 	return d
 }
 

@@ -93,8 +93,8 @@ func RowHead(isLong bool, content ...g.Node) g.Node {
 	return h.Th(h.Scope("row"), g.If(isLong, h.Class("long")), g.Group(content))
 }
 
-// Scroll is what moves sideways within itself on narrow screens.
-func Scroll(content ...g.Node) g.Node {
+// scroll is what moves sideways within itself on narrow screens.
+func scroll(content ...g.Node) g.Node {
 	return h.Div(h.Class("scroll"), h.TabIndex("0"), g.Group(content))
 }
 

@@ -41,7 +41,7 @@ func PlainTable(caption string, words, numbers []string, rows g.Group) g.Node {
 	for _, s := range numbers {
 		heads = append(heads, ColumnHead("n", s, ""))
 	}
-	return Scroll(h.Table(h.Class("plain"), h.Caption(g.Text(caption)), h.THead(h.Tr(heads)), h.TBody(rows)))
+	return scroll(h.Table(h.Class("plain"), h.Caption(g.Text(caption)), h.THead(h.Tr(heads)), h.TBody(rows)))
 }
 
 func headOf(c table.Column) g.Node {
