@@ -72,6 +72,14 @@ func (c *Chunk) reset() {
 	}
 }
 
+// begin empties the chunk for an event, and reports whether that has more to read: the
+// end mark of OpenAI-style streams, which proxies send on other APIs too, has not.
+func (c *Chunk) begin(data []byte) bool {
+	c.reset()
+	c.Done = isDone(data)
+	return !c.Done
+}
+
 // Kind classifies the chunk. An error outranks all else; text outranks the
 // finish reason that comes with it.
 func (c *Chunk) Kind() results.ChunkKind {

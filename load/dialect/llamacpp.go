@@ -18,9 +18,7 @@ func (llamaCPP) fields(o *Common, a Ask) ([]field, error) {
 }
 
 func (llamaCPP) Parse(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) { // of a proxy
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 

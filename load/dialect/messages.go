@@ -69,9 +69,7 @@ func anthropicMessages(a Ask) []message {
 }
 
 func (anthropic) Parse(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) { // of a proxy
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 

@@ -8,9 +8,7 @@ type numbers struct{}
 
 // Parse reads a whole answer. The numbers themselves are stepped over.
 func (numbers) Parse(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) { // of a proxy
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 	return walk(data, func(name, value []byte) {

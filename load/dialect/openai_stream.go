@@ -18,9 +18,7 @@ func (OpenAIStream) Parse(data []byte, c *Chunk) error { return ParseOpenAI(data
 
 // ParseOpenAI fills c from the data of one event of an OpenAI-style stream.
 func ParseOpenAI(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) {
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 	if parseFast(data, c) {

@@ -77,9 +77,7 @@ func responsesContent(text string, images []string) any {
 // Parse reads an event. Events that only say what was said already, such as
 // those that end a part, carry nothing.
 func (responses) Parse(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) { // of SGLang, or of a proxy
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 

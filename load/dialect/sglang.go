@@ -22,9 +22,7 @@ func (sglang) fields(o *Common, a Ask) ([]field, error) {
 }
 
 func (sglang) Parse(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) {
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 

@@ -29,9 +29,7 @@ func (tgi) fields(o *Common, a Ask) ([]field, error) {
 }
 
 func (tgi) Parse(data []byte, c *Chunk) error {
-	c.reset()
-	if isDone(data) {
-		c.Done = true
+	if !c.begin(data) {
 		return nil
 	}
 
