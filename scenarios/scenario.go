@@ -8,7 +8,6 @@
 package scenarios
 
 import (
-	"strings"
 	"time"
 
 	"github.com/benchrig/bench/launchers/engines"
@@ -245,14 +244,7 @@ type EnvUse struct {
 
 // ArgName is the name under which all spellings of an engine argument meet.
 // What follows a dot, a path into a JSON option, is kept.
-func ArgName(name string) string {
-	head, path, dotted := strings.Cut(strings.TrimLeft(name, "-"), ".")
-	head = strings.ReplaceAll(head, "_", "-")
-	if dotted {
-		return head + "." + path
-	}
-	return head
-}
+func ArgName(name string) string { return recipe.Spelling{}.Key(name) }
 
 // Launchers are the kinds of server a scenario may name.
 func Launchers() []string { return engines.Names() }
