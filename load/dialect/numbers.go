@@ -41,3 +41,32 @@ func (a Ask) texts() any {
 // errNoDocuments refuses a prompt that is a query alone.
 var errNoDocuments = errors.New("encode prompt: a query has nothing to be compared with: " +
 	"use dataset random_rerank, or jsonl with \"documents\"")
+
+// embeddings is the /v1/embeddings API, and vLLM's /pooling, which
+// takes the same.
+type embeddings struct{ numbers }
+
+func (embeddings) fields(o *Common, a Ask) ([]field, error) {
+	return []field{{"model", o.Model}, {"input", a.texts()}}, nil
+}
+
+// rerank is the /v1/rerank API of Jina and Cohere, which vLLM, SGLang and
+// llama-server have: the prompt is a query, the texts with it are documents.
+type rerank struct{ numbers }
+
+func (rerank) fields(o *Common, a Ask) ([]field, error) {
+	if len(a.Texts) == 0 {
+		return nil, errNoDocuments
+	}
+	return []field{{"model", o.Model}, {"query", a.Text}, {"documents", a.Texts}}, nil
+}
+
+// score is vLLM's /score: the same without an order.
+type score struct{ numbers }
+
+func (score) fields(o *Common, a Ask) ([]field, error) {
+	if len(a.Texts) == 0 {
+		return nil, errNoDocuments
+	}
+	return []field{{"model", o.Model}, {"text_1", a.Text}, {"text_2", a.Texts}}, nil
+}

@@ -2,7 +2,7 @@
 // are: in a scenario, in the load client, in what a load agent is sent and in a
 // result. A setting that is added here travels all the way.
 //
-// It imports nothing of ours, computes nothing and decides nothing.
+// It computes nothing and decides nothing.
 package spec
 
 import "time"
