@@ -50,6 +50,36 @@ func TestLimitIsALowerBoundWhereTheClientWasTheLimit(t *testing.T) {
 	}
 }
 
+// A table of searches names the class of a failure, whose words are elsewhere, and a
+// limit at which the queue grew says so.
+func TestSearchDoubts(t *testing.T) {
+	failed := searchRun(1, 1)
+	r := failed.Steps[0].Result
+	r.Verdict, r.Failure = results.Failed, results.Failf(results.FailRequests, "2 of 4 requests succeeded: 400 Bad Request")
+	behind := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
+	behind.Manifest.Search.Metric = results.SearchRate
+	for _, s := range behind.Steps {
+		rate := float64(*s.Result.Asked.MaxConcurrency)
+		s.Result.Asked.RequestRate = &rate
+		s.Result.Figures.Steady = &results.SteadyState{N: 100, RequestThroughput: rate / 2}
+	}
+
+	for _, tt := range []struct {
+		run           *results.Run
+		want, without string
+	}{
+		{failed, "the lowest load, 1, missed the targets (requests-failed)", "400 Bad Request"},
+		{behind, "at 20 req/s the targets were met, but the server answered only 10 req/s", "none"},
+	} {
+		p := table.NewPrinter(table.Options{Width: 300})
+		p.Pieces(differenceParts(tt.run))
+		text := strings.Join(searchStanding(tt.run).Lines, "\n") + p.String()
+		if !strings.Contains(text, tt.want) || strings.Contains(text, tt.without) {
+			t.Errorf("want %q, and nothing of %q, in:\n%s", tt.want, tt.without, text)
+		}
+	}
+}
+
 func TestSearchReport(t *testing.T) {
 	for _, tt := range []struct {
 		name string

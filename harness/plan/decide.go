@@ -27,7 +27,8 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			case sc.Tune.Figure != "" && s.Repeat > 1:
 				s.Decided = tuneNote(sc, s.Repeat)
 			case sc.Bisect.Figure != "":
-				s.Decided, may = bisectNote(sc, s.Repeat, life.VariantIndex)
+				s.Decided, s.Unneeded = bisectNote(sc, s.Repeat, life.VariantIndex)
+				may = s.Decided != ""
 			case sc.Search.Metric != "":
 				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From,
 					sc.Search.To)
@@ -40,6 +41,7 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			default:
 				may = false
 			}
+			s.Optional = may
 			if !may {
 				needed = true
 				p.LeastSteps++
@@ -158,16 +160,17 @@ func BisectPolicy(sc *scenarios.Scenario) *results.BisectPolicy {
 	return &results.BisectPolicy{Figure: b.Figure, Starts: b.Starts, Confirm: b.Confirm}
 }
 
-// bisectNote says when a round measures a version, and whether it may not.
-func bisectNote(sc *scenarios.Scenario, round, version int) (note string, may bool) {
+// bisectNote says when a round measures a version; "": always. The first rounds never
+// measure one between the ends.
+func bisectNote(sc *scenarios.Scenario, round, version int) (note string, never bool) {
 	const first = 3 // rounds with the ends, whatever comes out
-	if round > first {
-		return "for the versions around the change and one between them", true
+	switch ends := version == 0 || version == len(sc.Variants)-1; {
+	case round > first:
+		return "for the versions around the change and one between them", false
+	case ends:
+		return "", false
 	}
-	if ends := version == 0 || version == len(sc.Variants)-1; !ends {
-		return fmt.Sprintf("round %d: for the first and the last version", round), true
-	}
-	return "", false
+	return fmt.Sprintf("round %d: for the first and the last version", round), true
 }
 
 // tuneNote says which variants a later round of a tuning measures.

@@ -108,6 +108,9 @@ type Step struct {
 	// while the plan is carried out: its load, or whether it is run at all
 	Decided string `json:"decided,omitempty"`
 
+	Unneeded bool `json:"-"` // its round does without it, whatever comes out
+	Optional bool `json:"-"` // it may turn out not to be needed
+
 	Pinned bool `json:"pinned,omitempty"` // it is run whatever others show, at the load that is asked for
 
 	PointIndex int `json:"-"` // of the scenario's load points

@@ -18,6 +18,43 @@ func rateSearch(from, to float64) results.SearchPolicy {
 	}
 }
 
+// A rate at which the targets of a class were met, while the server fell behind.
+func TestBacklog(t *testing.T) {
+	step := func(rate, served float64, n int) *results.Result {
+		f := &results.Figures{Completed: 100, Steady: &results.SteadyState{N: n, RequestThroughput: served}}
+		return &results.Result{Asked: results.Asked{RequestRate: &rate}, Figures: f}
+	}
+	for _, tt := range []struct {
+		name    string
+		steps   []*results.Result
+		outcome ProbeOutcome
+		want    *float64
+	}{
+		{"keeps up", []*results.Result{step(50, 49, 100)}, ProbeMet, nil},
+		{"falls behind", []*results.Result{step(50, 30, 100)}, ProbeMet, new(30.0)},
+		{"the worst of two", []*results.Result{step(50, 30, 100), step(50, 25, 100)}, ProbeMet, new(25.0)},
+		{"missed", []*results.Result{step(50, 30, 100)}, ProbeMissed, nil},
+		{"another load", []*results.Result{step(60, 30, 100)}, ProbeMet, nil},
+		{"few requests", []*results.Result{step(50, 30, 10)}, ProbeMet, nil},
+		{"no figures", []*results.Result{{}}, ProbeMet, nil},
+	} {
+		s := Run{End: NextLoad{Met: new(50.0)}, Steps: tt.steps}
+		for _, r := range tt.steps {
+			load := 0.0
+			if r.Asked.RequestRate != nil {
+				load = *r.Asked.RequestRate
+			}
+			s.Probes = append(s.Probes, Probe{Load: load, Outcome: tt.outcome})
+		}
+		if got := s.Backlog(); (got == nil) != (tt.want == nil) || got != nil && *got != *tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if (Run{}).Backlog() != nil {
+		t.Error("a search without a limit has a backlog")
+	}
+}
+
 // response is a latency in ms over a load.
 type response func(load float64) float64
 

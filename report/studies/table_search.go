@@ -137,6 +137,11 @@ func limitNotes(run *results.Run, searches []search.Run) []string {
 		for _, doubt := range s.End.Doubts {
 			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, doubt))
 		}
+		if served := s.Backlog(); served != nil {
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: at %s req/s the targets were met, but the server answered "+
+				"only %s req/s while requests came: its queue grew; a longer duration may find a lower limit",
+				text.Clean(s.Variant), s.Repeat, search.LoadText(*s.End.Met), figureText(served)))
+		}
 	}
 
 	if slices.ContainsFunc(searches, func(s search.Run) bool {
@@ -158,7 +163,11 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric,
 			search.LoadText(*s.End.Met), unit, search.LoadText(*s.End.Missed))
 	case s.End.Met == nil && s.End.Done:
-		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
+		why := text.Clean(s.End.Why)
+		if class := missedClass(s.Probes[len(s.Probes)-1]); class != "" {
+			why += " (" + class + ")"
+		}
+		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, why)
 	case s.End.Missed == nil && s.End.Done:
 		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	}
@@ -222,10 +231,20 @@ func figureText(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', digits, 64)
 }
 
+// missedClass is the class of the failure by which a step missed, or says nothing; the
+// report has its words elsewhere. "": the figures decided.
+func missedClass(p search.Probe) string {
+	class, _, failed := strings.Cut(p.Why, ": ")
+	if !failed && p.Outcome != search.ProbeUnknown {
+		return ""
+	}
+	return text.Clean(class)
+}
+
 func outcomeText(p search.Probe) string {
 	outcome := string(p.Outcome)
-	if p.Outcome == search.ProbeUnknown || p.Outcome == search.ProbeMissed && strings.Contains(p.Why, ": ") {
-		outcome += ": " + text.Clean(p.Why)
+	if class := missedClass(p); class != "" {
+		outcome += ": " + class
 	}
 	if p.Suspect {
 		outcome += ", suspect"

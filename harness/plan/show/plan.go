@@ -60,7 +60,9 @@ func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
 
 	if o.Full {
 		for _, life := range p.Lives {
-			fullStart(w, sc, life)
+			if !unneeded(life) {
+				fullStart(w, sc, life)
+			}
 		}
 		return
 	}

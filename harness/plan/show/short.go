@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type variantPlan struct {
 	name   string
 	first  plan.Life
 	starts int
+	upTo   bool // some of them may turn out not to be needed
 	lines  []stepLine
 }
 
@@ -24,11 +26,13 @@ type stepLine struct {
 	later   string // what decides about later repeats, where the first is run in any case
 }
 
-// byVariant groups server starts by their variant, in the order of the first of
-// each.
+// byVariant groups server starts by their variant, in the order of the scenario, without those that no outcome needs.
 func byVariant(lives []plan.Life) []*variantPlan {
 	var all []*variantPlan
 	for _, life := range lives {
+		if unneeded(life) {
+			continue
+		}
 		at := slices.IndexFunc(all, func(v *variantPlan) bool { return v.name == life.Variant })
 		if at < 0 {
 			at = len(all)
@@ -36,11 +40,23 @@ func byVariant(lives []plan.Life) []*variantPlan {
 		}
 		all[at].add(life)
 	}
+	slices.SortStableFunc(all, func(a, b *variantPlan) int {
+		return cmp.Compare(a.first.VariantIndex, b.first.VariantIndex)
+	})
 	return all
+}
+
+func unneeded(life plan.Life) bool {
+	return !slices.ContainsFunc(life.Steps, func(s plan.Step) bool { return !s.Unneeded })
+}
+
+func optional(life plan.Life) bool {
+	return !slices.ContainsFunc(life.Steps, func(s plan.Step) bool { return !s.Optional })
 }
 
 func (v *variantPlan) add(life plan.Life) {
 	v.starts++
+	v.upTo = v.upTo || optional(life)
 	if life.SecondPass != nil {
 		v.starts++
 	}
@@ -62,7 +78,11 @@ func (v *variantPlan) add(life plan.Life) {
 // print shows the variant: how often its servers start, their command lines the
 // first time, and its load points, unless another variant has the same.
 func (v *variantPlan) print(w *printer, sc *scenarios.Scenario, programs string, printed map[string]string) {
-	fmt.Fprintf(w, "\n%s: %s\n", v.name, starts(v.starts, programs))
+	atMost := ""
+	if v.upTo {
+		atMost = "up to "
+	}
+	fmt.Fprintf(w, "\n%s: %s%s\n", v.name, atMost, starts(v.starts, programs))
 	commands(w, v.first)
 	smoke(w, sc, v.name)
 
