@@ -32,14 +32,21 @@ const (
 	spreadLegend   = "± half of the 95 % interval of the mean (t over server starts), in percent of the mean"
 )
 
-// LayOutRun lays a run out as a table.
+// LayOutRun lays a run out as a table. It is empty where it would say nothing: all steps
+// are valid, and their figures are not of requests.
 func LayOutRun(run *results.Run) table.Table {
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	figures := columns(cells)
 	c := table.Table{Keys: []int{0, 1, 2}, Columns: []table.Column{
-		table.Words("variant"), table.Words("point"),
-		table.Words("verdict"), table.Numbers("ok/asked", "requests"),
+		table.Words("variant"), table.Words("point"), table.Words("verdict"),
 	}}
+	sent := !onlyPrograms(cells)
+	if !sent && len(figures) == 0 && !slices.ContainsFunc(cells, func(c compare.Cell) bool { return !allValid(c) }) {
+		return table.Table{}
+	}
+	if sent {
+		c.Columns = append(c.Columns, table.Numbers("ok/asked", "requests"))
+	}
 	repeated := versus.AnyRepeats(cells)
 	if repeated {
 		c.Columns = append(c.Columns, table.Numbers("n", ""))
@@ -50,8 +57,10 @@ func LayOutRun(run *results.Run) table.Table {
 			NewGroup: i > 0 && cell.Point != cells[i-1].Point, Unranked: !cell.Valid(), Failed: len(cell.Counted) == 0,
 		}
 		r.Cells = append(r.Cells, table.Cell{Text: VariantName(cell)}, table.Cell{Text: text.Clean(cell.Point)},
-			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)},
-			table.Cell{Text: requests(cell)})
+			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)})
+		if sent {
+			r.Cells = append(r.Cells, table.Cell{Text: requests(cell)})
+		}
 		if repeated {
 			n, _, _ := strings.Cut(repeats(cell), ",")
 			r.Cells = append(r.Cells, table.Cell{Text: repeats(cell), Short: n})
@@ -183,6 +192,9 @@ func VariantName(c compare.Cell) string {
 	}
 	return text.Clean(c.Variant)
 }
+
+// allValid reports whether every step of a cell has figures that count.
+func allValid(c compare.Cell) bool { return len(c.Counted) == len(c.Steps) && c.Valid() }
 
 // requests counts over the steps of a cell, failed ones included.
 func requests(c compare.Cell) string {

@@ -49,7 +49,7 @@ func (v *view) top() g.Node {
 		is       bool
 	}{
 		{"verdict", "Verdict", true},
-		{"figures", "Figures", len(v.Figures.Rows) > 0},
+		{"figures", "Figures", v.hasFigures()},
 		{"differences", "Differences", len(v.Differences) > 0},
 		{"sweep", "Charts", len(v.Charts.Sweep) > 0},
 		{"distributions", "Distributions", len(v.Charts.CDFs) > 0},
@@ -91,8 +91,10 @@ func (v *view) verdict() g.Node {
 			markup.Paragraph("loud", v.Unfinished)), g.Raw("\n"))), g.Raw("\n"))
 }
 
+func (v *view) hasFigures() bool { return len(v.Figures.Rows) > 0 || len(v.Standing.Table.Rows) > 0 }
+
 func (v *view) figures() g.Node {
-	if len(v.Figures.Rows) == 0 {
+	if !v.hasFigures() {
 		return nil
 	}
 

@@ -48,16 +48,29 @@ func MeasureParts(run *results.Run) []table.Piece {
 	return []table.Piece{{Title: title, Table: c, Notes: cacheNotes(cells)}}
 }
 
-const measureDigits = 3 // behind the point
+// measureDigits are the decimals of a row whose largest mean is given.
+func measureDigits(largest float64) int {
+	const many = 100
+	if largest >= many {
+		return 1
+	}
+	return 3
+}
 
 // measureRow is a figure of all cells.
 func measureRow(f catalog.Figure, cells []compare.Cell) table.Row {
 	title := strings.TrimSuffix(f.Title, " "+f.Unit)
 	row := table.NewRow(text.Clean(title), text.Clean(f.Unit))
+	largest := 0.0
 	for _, cell := range cells {
-		shown := withInterval(cell.PerLife(f.Of))
+		largest = max(largest, slices.Max(append(cell.PerLife(f.Of), 0)))
+	}
+
+	digits := measureDigits(largest)
+	for _, cell := range cells {
+		shown := withInterval(cell.PerLife(f.Of), digits)
 		if len(cell.Counted) == 1 {
-			shown += withinStep(cell.Counted[0], f.Name)
+			shown += withinStep(cell.Counted[0], f.Name, digits)
 		}
 		row.Cells = append(row.Cells, table.Cell{Text: shown})
 	}
@@ -66,24 +79,24 @@ func measureRow(f catalog.Figure, cells []compare.Cell) table.Row {
 
 // withinStep is the spread of a figure's samples within the only step that has it;
 // "": it has one sample.
-func withinStep(r *results.Result, name string) string {
+func withinStep(r *results.Result, name string, digits int) string {
 	m := r.Measure(name)
 	if m.SD == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (sd %s, n %d)", table.Number(m.SD, measureDigits), m.N)
+	return fmt.Sprintf(" (sd %s, n %d)", table.Number(m.SD, digits), m.N)
 }
 
 // withInterval is the mean of values, and half of its interval.
-func withInterval(values []float64) string {
+func withInterval(values []float64, digits int) string {
 	s := compare.Sample{Values: values}.Summarize(compare.DefaultRule().Confidence)
 	switch {
 	case s.Mean == nil:
 		return table.Missing
 	case s.High == nil:
-		return table.Number(s.Mean, measureDigits)
+		return table.Number(s.Mean, digits)
 	}
-	return table.Number(s.Mean, measureDigits) + " ± " + table.Number(new(*s.High-*s.Mean), measureDigits)
+	return table.Number(s.Mean, digits) + " ± " + table.Number(new(*s.High-*s.Mean), digits)
 }
 
 // cacheNotes say of each point in which states its caches were.
