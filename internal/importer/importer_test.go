@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -308,6 +309,47 @@ func TestSavedOfManyRequests(t *testing.T) {
 	if err != nil || len(got.Steps) != 200 || got.Steps[199].Result.Step.Repeat != 200 ||
 		got.Steps[199].Result.Imported.Line != 200 {
 		t.Errorf("%v: %d steps", err, len(got.Steps))
+	}
+}
+
+// Tables without outer pipes say the same as those with them.
+func TestTablesWithoutOuterPipes(t *testing.T) {
+	const bare = "Results:\n\nVariant | Concurrency | Output tok/s | Median TTFT (ms)\n--- | ---: | :---: | ---:\n" +
+		"tp1 | 8 | 120.5 | 50.1\ntp4 | 8 | 410.2 |\n\nand\n\nmodel | size | params | backend | ngl | test | t/s\n" +
+		"-- | --: | --: | -- | --: | --: | --:\nllama | 4.58 GiB | 8.03 B | CUDA | 99 | pp512 | 5000.00 ± 10.00\n"
+	var piped strings.Builder
+	for line := range strings.Lines(bare) {
+		if line = strings.TrimSuffix(line, "\n"); strings.Contains(line, "|") {
+			line = "| " + line + " |"
+		}
+		piped.WriteString(line + "\n")
+	}
+
+	read := func(text string) (got []string) {
+		imported, err := Import([]Source{{"t.md", []byte(text)}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range imported.Steps {
+			data, err := json.Marshal(s.Result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(data))
+		}
+		return got
+	}
+	got, want := read(bare), read(piped.String())
+	if len(want) != 3 || !slices.Equal(got, want) {
+		t.Errorf("without outer pipes: %d steps\n%s\nwant\n%s", len(got), got, want)
+	}
+
+	for _, text := range []string{
+		"a | b\nc | d\n", "Req/s | Output tok/s | x\n--- | ---\n1 | 2 | 3\n", "cat x | grep Req/s | less\n-- --\n",
+	} {
+		if got, err := Import([]Source{{"t.md", []byte(text)}}, Options{}); err == nil {
+			t.Errorf("%q is read as %d steps, want an error", text, len(got.Steps))
+		}
 	}
 }
 

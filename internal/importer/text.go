@@ -64,6 +64,7 @@ func fromText(name string, lines []plain.Line) (entries []*entry, kept []results
 		lines[i].Text = withoutQuote(l.Text)
 	}
 	withoutPrefixes(lines)
+	plain.WithOuterPipes(lines)
 	s.commas = plain.CommasIn(valuesOf(lines))
 	for s.at = 0; s.at < len(s.lines) && len(s.entries) <= maxEntries; s.at++ {
 		s.line(s.lines[s.at])
