@@ -21,7 +21,8 @@ const (
 	chosen
 )
 
-// span is a piece of a line.
+// span is a piece of a line. Its text may come from a folder that anybody wrote: what
+// is written of it, paint and bare clean.
 type span struct {
 	text string
 	role role
@@ -90,7 +91,7 @@ func (l line) fit(width int) line {
 func (l line) bare() string {
 	var out strings.Builder
 	for _, s := range l {
-		out.WriteString(s.text)
+		out.WriteString(printable(s.text))
 	}
 	return strings.TrimRight(out.String(), " ")
 }
@@ -104,11 +105,11 @@ func paint(lines []line) string {
 			out.WriteByte('\n')
 		}
 		for _, s := range l {
-			if s.role == plain {
-				out.WriteString(s.text)
-			} else {
-				out.WriteString(all[s.role].Render(s.text))
+			text := printable(s.text)
+			if s.role != plain {
+				text = all[s.role].Render(text)
 			}
+			out.WriteString(text)
 		}
 	}
 

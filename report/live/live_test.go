@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -485,5 +487,41 @@ func TestDocs(t *testing.T) {
 	}
 	if !strings.Contains(string(text), strings.TrimSpace(string(frame))) {
 		t.Error("docs/operations.md does not show testdata/frame-80x24.txt")
+	}
+}
+
+// Names and messages come from a folder that anybody may have written: none of them
+// commands the terminal, in whatever form the run is shown.
+func TestNothingCommandsTheTerminal(t *testing.T) {
+	const evil = "\x1b]0;title\x07\x1b[2J\u009b31m\r\u202ex"
+	b := night(2, 2, 1)
+	b.Manifest.Scenario += evil
+	b.Manifest.Run += evil
+	for i := range b.Steps {
+		b.Steps[i].Variant += evil
+		b.Steps[i].Point += evil
+		b.Steps[i].Life = evil
+	}
+	l := measuring(b, 1)
+	l.Step.Variant += evil
+	l.Phase, l.LogOf, l.GPUs[0].Name = evil, evil, evil
+	view := Make(b, "d"+evil, []results.Live{l}, Presence{Now: clock(), Held: true, Known: true})
+
+	var snapshot, lines strings.Builder
+	Snapshot(&snapshot, view, true)
+	p := Plain{Out: &lines}
+	p.Print(view, clock(), true)
+	screen := screenOf(&fakeSource{view: view, note: evil}, nil, 200, 50)
+
+	colours := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for name, shown := range map[string]string{
+		"snapshot": snapshot.String(), "lines": lines.String(), "screen": screen.View().Content, "text": screen.Text(),
+	} {
+		for _, r := range colours.ReplaceAllString(shown, "") {
+			if r != '\n' && !unicode.IsPrint(r) {
+				t.Errorf("%s: %U is shown", name, r)
+				break
+			}
+		}
 	}
 }

@@ -40,7 +40,7 @@ func (p *Plain) Print(v View, now time.Time, all bool) {
 		}
 		p.shown[s.ID] = s.State
 		if ended(s.State) && (!first || all) {
-			fmt.Fprintf(p.Out, "[%d/%d] %s\n", done, v.Total, s.Brief())
+			fmt.Fprintf(p.Out, "[%d/%d] %s\n", done, v.Total, printable(s.Brief()))
 			p.last = now
 		}
 	}
@@ -62,7 +62,7 @@ func (p *Plain) isRunning(v View, now time.Time) {
 		return
 	}
 	p.said, p.last = what, now
-	fmt.Fprintln(p.Out, nowLine(v))
+	fmt.Fprintln(p.Out, printable(nowLine(v)))
 }
 
 // nowLine is the work in progress in one line.
