@@ -56,11 +56,11 @@ func realMain() int {
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{
 		Process: machine.Process{
-			Stderr: secrets.Writer{W: wrapped(withoutSIGPIPE(os.Stderr))}, Lookup: os.LookupEnv, Environ: environ,
+			Stderr: secrets.Writer{W: text.Terminal{W: wrapped(withoutSIGPIPE(os.Stderr))}}, Lookup: os.LookupEnv, Environ: environ,
 			Self:    self,
 			Version: version,
 		},
-		stdin: os.Stdin, stdout: secrets.Writer{W: os.Stdout}, exit: os.Exit,
+		stdin: os.Stdin, stdout: secrets.Writer{W: toStdout()}, exit: os.Exit,
 		width: columns(os.Stdout),
 		screen: screen.Screen{
 			Terminal:  screen.TerminalOf(os.Stdin, os.Stderr, os.LookupEnv),
@@ -75,6 +75,15 @@ func realMain() int {
 	root := newRootCommand(e)
 	root.SetArgs(os.Args[1:])
 	return finish(e, root.ExecuteContext(context.Background()))
+}
+
+// toStdout is stdout, without commands to the terminal where it is one: in a pipe or a
+// file it may be data.
+func toStdout() io.Writer {
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		return text.Terminal{W: os.Stdout}
+	}
+	return os.Stdout
 }
 
 // withoutSIGPIPE is a file to which a write fails, and does not end this program by

@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
-// escapeSequence is a control sequence of a terminal: CSI, or a string such as
-// OSC up to its end, or two bytes. An unfinished string ends with the text.
-var escapeSequence = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
+// EscapeSequence is the expression of a control sequence of a terminal: CSI, or a
+// string such as OSC up to its end, or two bytes. An unfinished string ends with the
+// text.
+const EscapeSequence = `(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 	`|(?:\x1b[\]P^_X]|[\x{9d}\x{90}\x{9e}\x{9f}\x{98}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
-	`|\x1b[ -/]*[0-~]?`)
+	`|\x1b[ -/]*[0-~]?`
+
+var escapeSequence = regexp.MustCompile(EscapeSequence)
 
 // WithoutEscapes takes the control sequences of terminals out of a text.
 func WithoutEscapes(s string) string {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,11 +16,11 @@ import (
 // one.
 type scrubber struct {
 	patterns []pattern
-	values   map[string]string // secret -> what it is
-	sorted   []string          // the longest first
-	rewrites []rewrite         // of names of users and machines
-	inKey    bool              // between the lines of a private key
-	prose    bool              // names of secrets mean nothing: the text is a prompt
+	known    values
+	rewrites []rewrite // of names of users and machines
+	learned  int       // values in the file that is read
+	inKey    bool      // between the lines of a private key
+	prose    bool      // names of secrets mean nothing: the text is a prompt
 }
 
 // rewrite replaces a name that is not a secret.
@@ -29,16 +30,8 @@ type rewrite struct {
 	do   func([]byte) ([]byte, int)
 }
 
-// Values shorter than everywhere are replaced only where they stand as a
-// whole string; below shortest they are left alone: they would blacken
-// everything.
-const (
-	everywhere = 6
-	shortest   = 4
-)
-
 func newScrubber(secrets []string) *scrubber {
-	s := &scrubber{patterns: patterns(), values: map[string]string{}}
+	s := &scrubber{patterns: patterns(), known: newValues()}
 	for _, secret := range secrets {
 		s.learn(secret, "secret of the environment")
 	}
@@ -50,12 +43,26 @@ func (s *scrubber) learn(value, what string) {
 	if len(value) < shortest || !meant([]byte(value)) {
 		return
 	}
-	for _, form := range secrets.Forms(value) {
-		if _, known := s.values[form]; !known {
-			s.values[form] = what
-			s.sorted = nil
-		}
+	if _, known := s.known.all[value]; known || s.learned > mostLearned {
+		return
 	}
+
+	s.learned++
+	for _, form := range secrets.Forms(value) {
+		s.known.add(form, what)
+	}
+}
+
+// mostLearned is the most values of a file that are taken for secrets, far above what
+// a file of a run has: each needs some kilobytes for its forms.
+const mostLearned = 1000
+
+// tooMany is an error if not all secrets of the file that is read are known.
+func (s *scrubber) tooMany() error {
+	if s.learned > mostLearned {
+		return fmt.Errorf("it names more than %d secrets", mostLearned)
+	}
+	return nil
 }
 
 // learnJSON notes the secrets of a JSON text: values under names of secrets,
@@ -136,18 +143,7 @@ func (s *scrubber) line(line []byte, counts map[string]int) []byte {
 	if out, ok := s.keyLine(line, counts); ok {
 		return out
 	}
-	if s.sorted == nil {
-		s.sorted = slices.SortedStableFunc(maps.Keys(s.values), func(a, b string) int {
-			if len(a) != len(b) {
-				return len(b) - len(a)
-			}
-			return strings.Compare(a, b)
-		})
-	}
-
-	for _, value := range s.sorted {
-		line = s.value(line, value, counts)
-	}
+	line = s.known.hide(line, counts)
 
 	for _, p := range s.patterns {
 		if (p.named == 0 || !s.prose) && p.hinted(line) {
@@ -162,26 +158,6 @@ func (s *scrubber) line(line []byte, counts map[string]int) []byte {
 				line = changed
 				counts[r.what] += n
 			}
-		}
-	}
-
-	return line
-}
-
-func (s *scrubber) value(line []byte, value string, counts map[string]int) []byte {
-	if len(value) >= everywhere {
-		if n := bytes.Count(line, []byte(value)); n > 0 {
-			counts[s.values[value]] += n
-			return bytes.ReplaceAll(line, []byte(value), []byte(hidden))
-		}
-		return line
-	}
-
-	for _, quote := range []string{`"`, `'`} {
-		whole := []byte(quote + value + quote)
-		if n := bytes.Count(line, whole); n > 0 {
-			counts[s.values[value]] += n
-			line = bytes.ReplaceAll(line, whole, []byte(quote+hidden+quote))
 		}
 	}
 

@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -174,6 +175,7 @@ func (p *packer) learnFile(name string) error {
 	}
 	defer in.Close()
 
+	p.scrub.learned = 0
 	whole := strings.HasSuffix(name, ".json")
 	var text bytes.Buffer
 	err = eachLine(in, func(line []byte) error {
@@ -184,14 +186,14 @@ func (p *packer) learnFile(name string) error {
 		case strings.HasSuffix(name, ".jsonl"):
 			p.scrub.learnJSON(line)
 		}
-		return nil
+		return p.scrub.tooMany()
 	})
 
 	if whole {
 		p.scrub.learnJSON(text.Bytes())
 	}
 
-	return err
+	return cmp.Or(err, p.scrub.tooMany())
 }
 
 // rehash finds what the manifest must say of files that are not packed as they

@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -225,5 +226,23 @@ func TestWriteLeavesDamagedFilesOut(t *testing.T) {
 	}
 	if unpacked(t, data)["steps/a_c1_r1/block.txt"] != "x\n" {
 		t.Error("the step's other file is not packed")
+	}
+}
+
+// A file that names thousands of secrets, such as the log of a server that wants the
+// memory of bench, is left out; the others are packed.
+func TestWriteLeavesOutFilesOfManySecrets(t *testing.T) {
+	var log strings.Builder
+	for i := range mostLearned + 1 {
+		fmt.Fprintf(&log, "api_key=k%dQz7Xw9vB2abc\n", i*7919)
+	}
+	for _, name := range []string{"lives/01-a/server-0.log.zst", "lives/01-a/server-0.log"} {
+		data, index := packed(t, runFolder(t, true, map[string]string{name: log.String()}), Options{})
+		if len(index.LeftOut) != 1 || index.LeftOut[0].Name != name || !strings.Contains(index.LeftOut[0].Why, "secrets") {
+			t.Errorf("left out = %v, want %s", index.LeftOut, name)
+		}
+		if _, ok := unpacked(t, data)["manifest.json"]; !ok {
+			t.Error("manifest.json is not packed")
+		}
 	}
 }
