@@ -162,7 +162,7 @@ var rules = map[string]rule{
 		"report/detail", "report/differences", "report/export", "report/grid", "report/studies", "results/codes",
 	}, never: noSystem},
 	"report/prompts": {ours: []string{"dataset", "metrics"}, never: pure},
-	"report/table":   {never: pure},
+	"report/table":   {ours: []string{"internal/text"}, never: pure},
 	"report/markup":  {ours: []string{"report", "report/table"}, never: pure},
 	"report/page": {ours: []string{
 		"results/store/moments",

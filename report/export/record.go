@@ -5,10 +5,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // writer writes records that spreadsheets read as text and numbers, never as
-// formulas.
+// formulas, and that do not command a terminal.
 type writer struct{ csv *csv.Writer }
 
 func newWriter(w io.Writer) writer { return writer{csv.NewWriter(w)} }
@@ -16,7 +18,7 @@ func newWriter(w io.Writer) writer { return writer{csv.NewWriter(w)} }
 func (w writer) write(record []string) error {
 	safe := make([]string, len(record))
 	for i, field := range record {
-		safe[i] = withoutFormula(field)
+		safe[i] = withoutFormula(text.WithoutCommands(field))
 	}
 
 	return w.csv.Write(safe)

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"strings"
 	"testing"
 
@@ -62,5 +63,18 @@ func TestSummaryHasTheIndependentVariables(t *testing.T) {
 	}
 	if strings.Contains(strings.Join(rows[0], ","), "arg.dtype") {
 		t.Error("an argument that all servers share has a column")
+	}
+}
+
+// A file is shown on terminals too.
+func TestFieldsAreNoCommands(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	w := newWriter(&out)
+	if err := errors.Join(w.write([]string{"a\x1b]0;title\x07b\u202e", "\x1b[0m=1+1"}), w.flush()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "ab,'=1+1\n"; got != want {
+		t.Errorf("record %q, want %q", got, want)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	tty "github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // MarkdownPieces prints pieces as Markdown.
@@ -38,7 +40,7 @@ func MarkdownPieces(out *bytes.Buffer, parts []Piece) {
 			for strings.Contains(piece.Verbatim, fence) {
 				fence += "`"
 			}
-			fmt.Fprintf(out, "\n%stext\n%s%s\n", fence, piece.Verbatim, fence)
+			fmt.Fprintf(out, "\n%stext\n%s%s\n", fence, text.WithoutCommands(piece.Verbatim), fence)
 		}
 	}
 }
@@ -53,7 +55,7 @@ func MarkdownTable(out *bytes.Buffer, c Table) {
 	head := make(table.Row, len(c.Columns))
 	configs := make([]table.ColumnConfig, len(c.Columns))
 	for i, h := range c.Columns {
-		head[i] = strings.TrimSpace(h.Head + " " + h.Unit)
+		head[i] = escapeCell(strings.TrimSpace(h.Head + " " + h.Unit))
 		configs[i] = table.ColumnConfig{Number: i + 1, Align: tty.AlignRight}
 		if h.Text {
 			configs[i].Align = tty.AlignLeft
@@ -92,8 +94,9 @@ var escaper = strings.NewReplacer(
 	`\#`, "|", `\|`, "~", `\~`,
 )
 
-// Escape keeps the text of others from being read as Markdown or HTML.
-func Escape(s string) string { return escaper.Replace(s) }
+// Escape keeps the text of others from being read as Markdown or HTML, and by a
+// terminal as a command.
+func Escape(s string) string { return escaper.Replace(text.WithoutCommands(s)) }
 
 // escapeCell is escape for a field of a table, whose bars the library escapes.
 func escapeCell(s string) string { return strings.ReplaceAll(Escape(s), `\|`, "|") }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tty "github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Options say how a report for terminals looks.
@@ -26,12 +28,18 @@ func NewPrinter(opts Options) *Printer { return &Printer{opts: opts} }
 // Write appends text as it is.
 func (p *Printer) Write(b []byte) (int, error) { return p.out.Write(b) }
 
-// String is what was printed so far.
-func (p *Printer) String() string { return p.out.String() }
+// String is what was printed so far. Names and messages come from files that anybody
+// may have written: none of them commands the terminal.
+func (p *Printer) String() string {
+	if p.opts.Color {
+		return text.OnlyColours(p.out.String())
+	}
+	return text.WithoutCommands(p.out.String())
+}
 
 // Flush writes what was printed, without blank lines before it.
 func (p *Printer) Flush(w io.Writer) error {
-	_, err := w.Write(bytes.TrimLeft(p.out.Bytes(), "\n"))
+	_, err := io.WriteString(w, strings.TrimLeft(p.String(), "\n"))
 
 	return err
 }
