@@ -512,7 +512,7 @@ var rules = map[string]rule{
 	"report/detail": {ours: []string{
 		"results/vllm",
 		"metrics/catalog", "internal/text", "metrics", "metrics/versus",
-		"report/grid", "report/table", "results", "results/store",
+		"report/grid", "report/table", "results", "results/codes", "results/store",
 	}, never: noSystem},
 	"report/studies": {ours: []string{
 		"launchers/engines", "internal/text", "metrics", "metrics/bisect", "metrics/blame",

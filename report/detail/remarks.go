@@ -2,11 +2,13 @@ package detail
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/codes"
 )
 
 // Remarks prints what a reader of a step's result block must know: why it
@@ -42,19 +44,21 @@ func printWarnings(p *table.Printer, warnings []results.Warning) {
 	}
 
 	p.Section("Warnings")
-	var codes []string
+	var named []string
 	for _, warning := range warnings {
 		p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
 		if warning.Code != results.WarnSimulated { // there is nothing to do
-			codes = text.AppendNew(codes, string(warning.Code))
+			named = text.AppendNew(named, string(warning.Code))
 		}
 	}
-	printAdvice(p, codes)
+	printAdvice(p, named)
 }
 
-// printAdvice names the command that says what to do about codes.
-func printAdvice(p *table.Printer, codes []string) {
-	if len(codes) > 0 {
-		p.Wrapped("  ", "What to do: bench explain "+strings.Join(codes, " "))
+// printAdvice names the command that says what to do about codes. A code that is not one
+// of bench's is left out: a file that anybody wrote must not make up a command to copy.
+func printAdvice(p *table.Printer, named []string) {
+	known := slices.DeleteFunc(named, func(code string) bool { return len(codes.Find(code)) == 0 })
+	if len(known) > 0 {
+		p.Wrapped("  ", "What to do: bench explain "+strings.Join(known, " "))
 	}
 }
