@@ -338,7 +338,7 @@ var rules = map[string]rule{
 		"launchers/process", "harness/plan", "harness/status", "launchers/recipe", "internal/secrets",
 	}, never: noCLI},
 	"harness/suite": {ours: []string{
-		"metrics/catalog", "profiles", "report/table", "results", "scenarios",
+		"internal/text", "metrics/catalog", "profiles", "report/table", "results", "scenarios",
 		"scenarios/parse",
 	}, never: append([]string{"os"}, noSystem...)},
 	"harness/slurm":  {ours: []string{"internal/output"}, never: noCLI},

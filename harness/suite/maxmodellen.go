@@ -1,14 +1,10 @@
 package suite
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
-)
 
-// humanLength is how vLLM takes --max-model-len: 16384, 16k (thousands), 16K
-// (times 1024), with decimals for the former.
-var humanLength = regexp.MustCompile(`^([0-9]+)(?:\.([0-9]+))?([kKmM]?)$`)
+	"github.com/benchrig/bench/internal/text"
+)
 
 // MaxModelLenOf reads --max-model-len out of a command line; 0: it is not
 // there, or not a number.
@@ -26,16 +22,11 @@ func MaxModelLenOf(argv []string) int {
 	return 0
 }
 
-func parseLength(text string) int {
-	m := humanLength.FindStringSubmatch(text)
-	if m == nil || m[2] != "" && m[3] != "k" && m[3] != "m" {
-		return 0
-	}
-	factor := map[string]float64{"": 1, "k": 1e3, "K": 1 << 10, "m": 1e6, "M": 1 << 20}[m[3]]
-	v, err := strconv.ParseFloat(strings.TrimRight(text, "kKmM"), 64)
+func parseLength(value string) int {
 	const most = 1 << 30
-	if err != nil || v*factor > most {
+	n, ok := text.WholeNumber(value)
+	if !ok || n > most {
 		return 0
 	}
-	return int(v * factor)
+	return int(n)
 }

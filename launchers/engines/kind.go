@@ -105,6 +105,8 @@ type Kind struct {
 	// Spellings are other names of its flags: what differs in the spelling alone
 	// does not differ.
 	Spellings map[string]string
+	// ShortNumbers are flags whose values may be written as text.WholeNumber reads them.
+	ShortNumbers []string
 
 	SimKind  string            // the simulated kind that stands in for it; "": the simulator
 	SimArgs  map[string]string // arguments that the simulator acts on, with their names there; "": the same

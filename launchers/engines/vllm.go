@@ -57,6 +57,7 @@ func VllmKind() Kind {
 	own := container.Cache{Name: "vllm", Path: "/root/.cache/vllm", Variable: "VLLM_CACHE_ROOT"}
 	kind.ImageCaches = append([]container.Cache{hubCache(), own}, kernelCaches()...)
 	kind.Spellings = vllmSpellings()
+	kind.ShortNumbers = []string{"--max-model-len", "--max-num-batched-tokens", "--kv-cache-memory-bytes"}
 
 	return kind.started()
 }

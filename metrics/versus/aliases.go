@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
 )
 
@@ -25,10 +27,15 @@ func flagName(launcher, name string) string {
 	return name
 }
 
-// sameValue writes a value in one way: numbers by sameNumber, JSON without
-// blanks and with its keys in order, "set" for what turns a switch on, "false"
-// for what turns it off.
-func sameValue(name, value string) string {
+// sameValue writes a value in one way: numbers by sameNumber, 8K as 8192 where the
+// engine takes that, JSON without blanks and with its keys in order, "set" for what
+// turns a switch on, "false" for what turns it off.
+func sameValue(launcher, name, value string) string {
+	if kind, known := engines.Lookup(launcher); known && slices.Contains(kind.ShortNumbers, name) {
+		if n, ok := text.WholeNumber(value); ok {
+			return strconv.FormatInt(n, 10)
+		}
+	}
 	switch lower := strings.ToLower(value); {
 	case lower == "true" || lower == "on" || name == "--flash-attn" && value == "1":
 		return switchedOn

@@ -123,7 +123,7 @@ func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[
 		if slices.Contains(chosenByBench, name) {
 			continue
 		}
-		value = sameValue(name, plain(value))
+		value = sameValue(launcher, name, plain(value))
 		if before, again := args[name]; again && before != value {
 			value = before + " " + value
 		}
