@@ -157,7 +157,7 @@ func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
 		p.errs.Add(n.At("request-rate"), "%v", err)
 	}
 	if l.NumPrompts < l.MaxConcurrency {
-		p.warn(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency,
+		p.warnAlike(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency,
 			l.NumPrompts)
 	}
 }

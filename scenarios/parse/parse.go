@@ -92,7 +92,7 @@ type parser struct {
 	errs         schema.Collector
 	names        *expand.Names
 	defaults     map[string]string
-	warnings     []string
+	warnings     []warning
 	simulating   bool
 	serverBroken bool // the shared block could not be read, so that what it lacks is not an error
 	others       []*schema.BlockInfo
@@ -119,11 +119,44 @@ func (p *parser) reader(defaults map[string]string, path ...string) *schema.Read
 	return &schema.Reader{Errs: &p.errs, Path: path, Defaults: defaults, Others: p.others, Literals: p.literals}
 }
 
+// warning is a text, and the kind of those of which one example is enough; "": each
+// one counts.
+type warning struct{ text, kind string }
+
 func (p *parser) warn(pos schema.Pos, format string, args ...any) {
-	w := (&schema.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}).Error()
+	p.addWarning(pos, "", format, args...)
+}
+
+// warnAlike adds a warning that says the same of many values.
+func (p *parser) warnAlike(pos schema.Pos, format string, args ...any) {
+	p.addWarning(pos, format, format, args...)
+}
+
+func (p *parser) addWarning(pos schema.Pos, kind, format string, args ...any) {
+	w := warning{(&schema.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}).Error(), kind}
 	if !slices.Contains(p.warnings, w) {
 		p.warnings = append(p.warnings, w)
 	}
+}
+
+// fold returns the texts of warnings, and of more than a few of a kind only the first.
+func fold(warnings []warning) (texts []string) {
+	const few = 3
+	alike := map[string]int{}
+	for _, w := range warnings {
+		alike[w.kind]++
+	}
+
+	for _, w := range warnings {
+		switch n := alike[w.kind]; {
+		case w.kind == "" || n > 0 && n <= few:
+			texts = append(texts, w.text)
+		case n > few:
+			texts = append(texts, fmt.Sprintf("%s (and %d more like it)", w.text, n-1))
+			alike[w.kind] = 0
+		}
+	}
+	return texts
 }
 
 // read goes through the stages: tree, overrides, names, variants, points.
@@ -168,7 +201,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	s.EnvUsed = p.names.Uses()
 	s.Secrets = p.names.SecretValues()
 	secrets.Remember(s.Secrets...)
-	s.Warnings = p.warnings
+	s.Warnings = fold(p.warnings)
 }
 
 // readTop reads the keys that are at the top level themselves.

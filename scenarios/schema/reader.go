@@ -35,8 +35,12 @@ func (r *Reader) Fail(pos Pos, format string, args ...any) {
 // Wrong reports a value of another kind than expected.
 func (r *Reader) Wrong(n *Node, want Shape) {
 	r.Failed = true
+	hint := ""
+	if n.Kind == List && len(r.Path) == 2 && r.Path[0] == "load" {
+		hint = "; several values go under load.sweep"
+	}
 	if n.Kind != Broken {
-		r.Fail(n.Pos, "%s is %s, expected %s", r.Key(), n.Shown(), want.Words())
+		r.Fail(n.Pos, "%s is %s, expected %s%s", r.Key(), n.Shown(), want.Words(), hint)
 	}
 }
 
