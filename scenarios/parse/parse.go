@@ -127,7 +127,7 @@ func (p *parser) warn(pos schema.Pos, format string, args ...any) {
 	p.addWarning(pos, "", format, args...)
 }
 
-// warnAlike adds a warning that says the same of many values.
+// warnAlike adds a warning of which one example is enough.
 func (p *parser) warnAlike(pos schema.Pos, format string, args ...any) {
 	p.addWarning(pos, format, format, args...)
 }

@@ -127,7 +127,7 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 	points, varies := p.expandSweep(load)
 	base := load.Without("sweep")
 	if len(points) == 0 || !found {
-		schema.Decode(p.reader(nil), keys.Load(), base, new(scenarios.Load)) // for its errors
+		schema.Decode(p.loadReader(nil), keys.Load(), base, new(scenarios.Load)) // for its errors
 		return
 	}
 
@@ -160,12 +160,20 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
 	s *scenarios.Scenario,
 ) (l scenarios.Load, valid bool) {
-	r := p.reader(defaults)
+	r := p.loadReader(defaults)
 	schema.Decode(r, table, n, &l)
 	valid = !r.Failed
 	valid = valid && p.readClasses(n, &l, s) && p.readStages(n, &l, s)
 	p.finishLoad(n, &l, defaults, s, valid)
 	return l, valid
+}
+
+// loadReader reads load, in which some keys may be swept.
+func (p *parser) loadReader(defaults map[string]string) *schema.Reader {
+	grid, _ := keys.Sweep()
+	r := p.reader(defaults)
+	r.Swept = grid.Names()
+	return r
 }
 
 // label is made of what the sweep varies.

@@ -15,6 +15,7 @@ type Reader struct {
 	Defaults map[string]string
 	Others   []*BlockInfo     // all blocks of a file, to say where a misplaced key belongs
 	Literals map[string]*Node // defaults read so far, by their text
+	Swept    []string         // keys of which a sweep takes several values
 	Failed   bool             // something was wrong, reported here or before
 }
 
@@ -36,8 +37,8 @@ func (r *Reader) Fail(pos Pos, format string, args ...any) {
 func (r *Reader) Wrong(n *Node, want Shape) {
 	r.Failed = true
 	hint := ""
-	if n.Kind == List && len(r.Path) == 2 && r.Path[0] == "load" {
-		hint = "; several values go under load.sweep"
+	if n.Kind == List && slices.Contains(r.Swept, strings.Join(r.Path, ".")) {
+		hint = "; several values go under sweep"
 	}
 	if n.Kind != Broken {
 		r.Fail(n.Pos, "%s is %s, expected %s%s", r.Key(), n.Shown(), want.Words(), hint)
