@@ -312,7 +312,7 @@ var rules = map[string]rule{
 	}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"harness/status": {
 		ours: []string{
-			"internal/text", "launchers/scrape",
+			"internal/secrets", "internal/text", "launchers/scrape",
 			"launchers", "launchers/engines", "launchers/recipe", "load",
 			"results", "metrics", "metrics/curves", "gpu", "gpu/device", "launchers/serverlog", "results/store",
 		},

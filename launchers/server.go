@@ -258,7 +258,7 @@ func (s *Server) clean(failure *results.Failure) *results.Failure {
 		f.Message = about + f.Message
 	}
 	if s.log != nil && f.LogTail == nil {
-		f.LogTail = s.redact.Texts(s.log.Excerpt())
+		f.LogTail = s.redact.Lines(s.log.Excerpt())
 	}
 	return &f
 }

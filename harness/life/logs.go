@@ -108,7 +108,7 @@ func redactFile(path string, hide func(string) string) error {
 
 	changed := false
 	err = inside.Replace(root, name, func(out io.Writer) error {
-		changed, err = secrets.CopyLines(out, in, hide)
+		changed, err = secrets.Copy(out, in, hide)
 		if err == nil && !changed {
 			err = errUnchanged
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -35,12 +36,11 @@ func (l *Live) fillLog(now *results.Live, stage string) {
 		now.Message, now.Share = l.loading(lines, stage)
 	}
 
-	for _, line := range lines[max(0, len(lines)-liveLines):] {
-		if l.Hide != nil {
-			line = l.Hide(line)
-		}
-		now.LogTail = append(now.LogTail, line)
+	lines = lines[max(0, len(lines)-liveLines):]
+	if l.Hide != nil {
+		lines = secrets.Lines(lines, l.Hide)
 	}
+	now.LogTail = append(now.LogTail, lines...)
 }
 
 // newestLog is the log of the replica that was started last.

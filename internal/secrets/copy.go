@@ -1,55 +1,54 @@
 package secrets
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"strings"
 )
 
-// longLine is where a line is cut, in bytes: what writes it may never end it.
-const longLine = 1 << 20
+// block is how much of a text is looked at as a whole, in bytes, and window how much
+// of it around the place where it is cut.
+const (
+	block  = 256 << 10
+	window = 16 << 10
+)
 
-// CopyLines copies a text line by line through hide, and says whether that changed a
-// line. A line that does not end is copied in pieces, cut where no secret stands.
-func CopyLines(w io.Writer, r io.Reader, hide func(string) string) (changed bool, err error) {
-	in, out := bufio.NewReaderSize(r, 64<<10), bufio.NewWriterSize(w, 64<<10)
-	write := func(text string) error {
-		hidden := hide(text)
-		changed = changed || hidden != text
-		_, err := out.WriteString(hidden)
-		return err
-	}
-
-	var line strings.Builder
+// Copy copies a text through hide, and says whether that changed it. The text is read
+// in pieces, cut where no secret stands.
+func Copy(w io.Writer, r io.Reader, hide func(string) string) (changed bool, err error) {
+	var held strings.Builder // what has been read and not written
+	buffer := make([]byte, block)
 	for {
-		piece, readErr := in.ReadSlice('\n')
-		line.Write(piece)
-		switch {
-		case errors.Is(readErr, bufio.ErrBufferFull):
-			if line.Len() < longLine {
-				continue
-			}
-			text := line.String()
-			at := Cut(text, hide)
-			line.Reset()
-			line.WriteString(text[at:])
-			if err := write(text[:at]); err != nil {
-				return changed, err
-			}
-			continue
-		case readErr != nil && !errors.Is(readErr, io.EOF):
+		n, readErr := io.ReadFull(r, buffer)
+		held.Write(buffer[:n])
+		ended := errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF)
+		if readErr != nil && !ended {
 			return changed, readErr
 		}
 
-		if err := write(line.String()); err != nil {
+		text := held.String()
+		end := len(text)
+		if !ended {
+			from := len(text) - window
+			end = from + Cut(text[from:], hide)
+		}
+		hidden := hide(text[:end])
+		changed = changed || hidden != text[:end]
+		if _, err := io.WriteString(w, hidden); err != nil || ended {
 			return changed, err
 		}
-		line.Reset()
-		if readErr != nil {
-			return changed, out.Flush()
-		}
+		held.Reset()
+		held.WriteString(text[end:])
 	}
+}
+
+// Lines are lines that follow each other, each as hide leaves it: a secret may begin on
+// one and end on the next.
+func Lines(lines []string, hide func(string) string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return strings.Split(hide(strings.Join(lines, "\n")), "\n")
 }
 
 // Cut is a place about the middle of a text where no secret that hide takes out

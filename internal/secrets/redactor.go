@@ -13,9 +13,10 @@ const Hidden = "***"
 // Redactor hides values in text. The zero Redactor and a nil one hide nothing.
 type Redactor struct {
 	replacer *strings.Replacer
-	forms    []string // the longest first
-	bare     []string // the values as bareOf has them, the longest first
-	quotable bool     // quoting changes one of the values
+	forms    []string            // the longest first
+	starts   map[string][]string // the same by how they begin
+	bare     []string            // the values as bareOf has them, the longest first
+	quotable bool                // quoting changes one of the values
 }
 
 // NewRedactor hides the values given, each in every form that Forms lists. An
@@ -44,7 +45,7 @@ func NewRedactor(values []string) *Redactor {
 		pairs = append(pairs, form, Hidden)
 	}
 
-	r := &Redactor{replacer: strings.NewReplacer(pairs...), forms: sorted}
+	r := &Redactor{replacer: strings.NewReplacer(pairs...), forms: sorted, starts: byStart(sorted)}
 	for _, value := range values {
 		if text := bareOf(value).text; len(text) >= shortest {
 			r.bare = append(r.bare, text)
@@ -65,9 +66,9 @@ func (r *Redactor) Text(text string) string {
 	}
 	text = r.unquoted(r.replacer.Replace(text))
 	if hidden, split := r.joined(text); split {
-		return hidden
+		text = hidden
 	}
-	return text
+	return r.wrapped(text)
 }
 
 // Beginning is the first most bytes of a text without secrets. A secret that stands

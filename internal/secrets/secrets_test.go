@@ -221,16 +221,16 @@ func TestSecretsOfSeveralLines(t *testing.T) {
 	}
 }
 
-// A line that does not end is copied in pieces, and no secret stands across two.
-func TestCopyLinesWithoutEnd(t *testing.T) {
+// A text is copied in pieces, and no secret stands across two.
+func TestCopyWithoutEnd(t *testing.T) {
 	t.Parallel()
 	const key = "sk-0123456789abcdef"
 	hide := NewRedactor([]string{key}).Text
-	for _, before := range []int{longLine/2 - 5, longLine - 5, longLine, longLine + longLine/2 - 1} {
-		text := strings.Repeat("x", before) + key + strings.Repeat("y", 2*longLine) + "\n" + key
-		want := strings.Repeat("x", before) + Hidden + strings.Repeat("y", 2*longLine) + "\n" + Hidden
+	for _, before := range []int{block/2 - 5, block - 5, block, block + block/2 - 1} {
+		text := strings.Repeat("x", before) + key + strings.Repeat("y", 2*block) + "\n" + key
+		want := strings.Repeat("x", before) + Hidden + strings.Repeat("y", 2*block) + "\n" + Hidden
 		var got strings.Builder
-		changed, err := CopyLines(&got, strings.NewReader(text), hide)
+		changed, err := Copy(&got, strings.NewReader(text), hide)
 		if err != nil || !changed || got.String() != want {
 			t.Errorf("%d bytes before the key: %v, %v, %d bytes, want %d", before, changed, err, got.Len(), len(want))
 		}
@@ -248,6 +248,46 @@ func TestBeginning(t *testing.T) {
 	} {
 		if got := r.Beginning(text, 10); got != want {
 			t.Errorf("Beginning(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Programs break long lines: a key is hidden across the end of one, also in the base64
+// of a longer text, and the lines stay.
+func TestWrappedSecrets(t *testing.T) {
+	t.Parallel()
+	const key = "sk-0123456789abcdef-PLANTED"
+	hide := NewRedactor([]string{key}).Text
+	encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 40) + key + strings.Repeat("y", 60)))
+	for name, c := range map[string]struct{ text, want string }{
+		"two lines":      {"args: sk-01234567\n      89abcdef-PLANTED, more\n", "args: ***\n, more\n"},
+		"blanks, CR":     {"sk-01234 \t\r\n56789abcdef-PLANTED\n", "***\n\n"},
+		"three lines":    {"a sk-01234\n56789ab\ncdef-PLANTED b", "a ***\n\n b"},
+		"twice":          {"sk-01234\n56789abcdef-PLANTED sk-012345\n6789abcdef-PLANTED", "***\n ***\n"},
+		"other lines":    {"sk-01234\nother\n56789abcdef-PLANTED\n", "sk-01234\nother\n56789abcdef-PLANTED\n"},
+		"at a line end":  {"x\nsk-0123456789abcdef-PLANTED\ny", "x\n***\ny"},
+		"nothing hidden": {"  a\n\n b \n", "  a\n\n b \n"},
+	} {
+		if got := hide(c.text); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+
+	for width := 40; width <= 80; width++ {
+		var lines []string
+		for from := 0; from < len(encoded); from += width {
+			lines = append(lines, encoded[from:min(from+width, len(encoded))])
+		}
+		var out strings.Builder
+		if _, err := Copy(&out, strings.NewReader(strings.Join(lines, "\n")), hide); err != nil {
+			t.Fatal(err)
+		}
+		plain, _ := base64.StdEncoding.DecodeString(strings.ReplaceAll(out.String(), "\n", ""))
+		if strings.Contains(string(plain), "0123456789") || !strings.Contains(out.String(), Hidden) {
+			t.Errorf("base64 of width %d: %q", width, out.String())
+		}
+		if got := Lines(lines, hide); len(got) != len(lines) || strings.Join(got, "\n") != out.String() {
+			t.Errorf("width %d: Lines() = %q, want %q", width, got, out.String())
 		}
 	}
 }

@@ -35,6 +35,9 @@ func (r Redaction) Texts(list []string) []string {
 	return clean
 }
 
+// Lines is Texts for lines that follow each other, so that a secret may be on two.
+func (r Redaction) Lines(list []string) []string { return secrets.Lines(list, r.Text) }
+
 // Values is a copy of the map with every secret in its values replaced. Keys stay as they are.
 func (r Redaction) Values(m map[string]string) map[string]string {
 	clean := maps.Clone(m)

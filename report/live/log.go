@@ -31,10 +31,10 @@ func ServerLog(folder *store.Folder, life string, hide func(string) string) (lin
 		lines, err = lastOf(folder, life)
 	}
 
+	if hide != nil {
+		lines = secrets.Lines(lines, hide)
+	}
 	for i := range lines {
-		if hide != nil {
-			lines[i] = hide(lines[i])
-		}
 		lines[i] = printable(lines[i])
 	}
 

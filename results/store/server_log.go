@@ -138,7 +138,7 @@ func CloseServerLog(path string, limit int64, hide func(string) string) error {
 func copyEnds(w io.Writer, in io.ReaderAt, size, limit int64, hide func(string) string) error {
 	known := func(line string) string { return secrets.Known().Text(hide(line)) }
 	if limit <= 0 || size <= limit {
-		_, err := secrets.CopyLines(w, io.NewSectionReader(in, 0, size), known)
+		_, err := secrets.Copy(w, io.NewSectionReader(in, 0, size), known)
 		return err
 	}
 
@@ -153,12 +153,12 @@ func copyEnds(w io.Writer, in io.ReaderAt, size, limit int64, hide func(string) 
 		return err
 	}
 
-	_, err = secrets.CopyLines(w, io.NewSectionReader(in, 0, head), known)
+	_, err = secrets.Copy(w, io.NewSectionReader(in, 0, head), known)
 	if err == nil {
 		_, err = fmt.Fprintf(w, "\n[bench: %d bytes of this log are left out here]\n", tail-head)
 	}
 	if err == nil {
-		_, err = secrets.CopyLines(w, io.NewSectionReader(in, tail, size-tail), known)
+		_, err = secrets.Copy(w, io.NewSectionReader(in, tail, size-tail), known)
 	}
 	return err
 }
