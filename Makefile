@@ -95,8 +95,8 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	  done; done
 
 .PHONY: golden
-golden: ## rewrite the golden files; read the diff
-	$(GO) test $$(grep -rl --include=*_test.go 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+golden: ## rewrite the golden files below the folders IN (all); read the diff
+	$(GO) test $$(grep -rl --include=*_test.go 'flag.Bool("update"' $(addprefix ./,$(or $(IN),.)) | xargs -n1 dirname | sort -u) -update
 
 .PHONY: models
 models: build ## write the tiny models of scenarios/llamacpp-cpu.yaml

@@ -24,7 +24,7 @@ func onNodes(variant string, nodes []string, values ...float64) Cell {
 	return c
 }
 
-func throughput() catalog.Figure { return catalog.Headline()[1] }
+func throughput() catalog.Figure { return catalog.Must("output_throughput") }
 
 func TestNodeEffect(t *testing.T) {
 	two := []string{"n1", "n2"}
