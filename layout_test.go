@@ -455,7 +455,7 @@ var rules = map[string]rule{
 	"internal/fakecontainer": {ours: []string{"internal/executable"}},
 	"internal/fakegpu":       {ours: []string{"internal/executable", "gpu/device", "results"}},
 	"internal/freeport":      {ours: []string{"internal/proc"}},
-	"internal/slurmtest":     {ours: []string{"internal/proc"}},
+	"internal/slurmtest":     {ours: []string{"internal/freeport", "internal/proc"}},
 	"internal/loadtest":      {},
 	"internal/goldentest":    {},
 	"internal/schematest":    {never: pure},

@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/internal/tinygguf"
 )
 
@@ -29,12 +30,7 @@ func startLlama(t *testing.T, model []byte) (*llamaServer, string) {
 	if err := os.WriteFile(path, model, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	listener.Close()
+	port := strconv.Itoa(freeport.Take(t, 1))
 	var log bytes.Buffer
 	cmd := exec.Command(os.Getenv("BENCH_LLAMA_SERVER"), "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "256",
 		"-np", "1", "-t", "1")

@@ -10,7 +10,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/freeport"
 	"github.com/benchrig/bench/internal/proc"
 )
 
@@ -125,7 +125,7 @@ func (c *Cluster) configure() {
 	_, _ = rand.Read(key) // never fails: see crypto/rand
 	files := map[string]string{
 		"munge.key":  string(key),
-		"slurm.conf": fmt.Sprintf(conf, host, c.Dir, freePort(c.t), freePort(c.t), freePort(c.t)),
+		"slurm.conf": fmt.Sprintf(conf, host, c.Dir, freeport.Take(c.t, 1), freeport.Take(c.t, 1), freeport.Take(c.t, 1)),
 		"gres.conf":  "NodeName=n1,n2 Name=gpu File=/dev/null\nNodeName=n1,n2 Name=gpu File=/dev/zero\n",
 	}
 
@@ -140,16 +140,6 @@ func (c *Cluster) configure() {
 			c.t.Fatal(err)
 		}
 	}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // StartNode starts the slurmd of a node.

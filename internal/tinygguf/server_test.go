@@ -7,14 +7,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/internal/freeport"
 )
 
 // client opens a connection for each request: the server closes idle ones when
@@ -35,12 +37,7 @@ func startServer(t *testing.T, o Options) string {
 	if err := os.WriteFile(path, write(t, o), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	listener.Close()
+	port := strconv.Itoa(freeport.Take(t, 1))
 
 	var log bytes.Buffer
 	server := exec.Command(program, "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "2048", "-np",
