@@ -246,7 +246,7 @@ var rules = map[string]rule{
 		never: append([]string{"os/exec"}, noCLI...),
 	},
 	"load/agent": {
-		ours:  []string{"load", "load/dialect", "load/spec", "results"},
+		ours:  []string{"load", "load/dialect", "load/spec", "results", "internal/secrets"},
 		never: append([]string{"net/http", "os/exec", "os"}, noCLI...),
 	},
 	"launchers/simserver": {

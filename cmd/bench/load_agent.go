@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +39,7 @@ func newLoadAgentCommand(e env) *cobra.Command {
 			}
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			stream, err := standardStream(e.stdout)
+			stream, err := standardStream()
 			if err != nil {
 				return err
 			}
@@ -69,20 +68,18 @@ func deleteSelf(once bool) error {
 	return os.Remove(self)
 }
 
-// standard is standard input and output as one stream.
-type standard struct {
-	io.Writer
+// standard is standard input and output as one stream. What is written passes as it is:
+// srun makes the output a terminal, from which commands are taken out elsewhere.
+type standard struct{ in *os.File }
 
-	in *os.File
-}
-
-func (s standard) Read(p []byte) (int, error) { return s.in.Read(p) }
-func (s standard) Close() error               { return s.in.Close() }
+func (s standard) Read(p []byte) (int, error)  { return s.in.Read(p) }
+func (s standard) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
+func (s standard) Close() error                { return s.in.Close() }
 
 // standardStream makes the input one that Close interrupts.
-func standardStream(out io.Writer) (standard, error) {
+func standardStream() (standard, error) {
 	if err := unix.SetNonblock(unix.Stdin, true); err != nil {
 		return standard{}, fmt.Errorf("read standard input: %w", err)
 	}
-	return standard{out, os.NewFile(uintptr(unix.Stdin), "stdin")}, nil
+	return standard{os.NewFile(uintptr(unix.Stdin), "stdin")}, nil
 }

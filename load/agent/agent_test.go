@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
@@ -666,4 +667,23 @@ func FuzzFrames(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is hidden in a message changes its length, which is written before it.
+func TestFramesWithoutSecrets(t *testing.T) {
+	var stream bytes.Buffer
+	f := newFrames(&stream)
+	f.hide = secrets.NewRedactor([]string{"sk-0123456789abcdef"}).JSON
+	for _, text := range []string{"the key sk-0123456789abcdef is refused", "and so on"} {
+		if err := f.send(message{Kind: kindDone, Error: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for _, want := range []string{"the key " + secrets.Hidden + " is refused", "and so on"} {
+		m, err := f.receive()
+		if err != nil || m.Error != want {
+			t.Errorf("received %q, %v, want %q", m.Error, err, want)
+		}
+	}
 }

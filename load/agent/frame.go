@@ -15,11 +15,12 @@ import (
 const maxFrame = 64 << 20
 
 // frames are the messages of a stream: four bytes of length, the highest
-// first, and a JSON value. Sending is safe for concurrent use, receiving is
+// first, and a JSON value, in which hide leaves out secrets. Sending is safe for concurrent use, receiving is
 // not.
 type frames struct {
 	in      *bufio.Reader
 	hearing *hearing // below in
+	hide    func(json []byte) []byte
 
 	mu  sync.Mutex // guards out
 	out io.Writer
@@ -27,7 +28,8 @@ type frames struct {
 
 func newFrames(stream io.ReadWriter) *frames {
 	h := &hearing{in: stream}
-	return &frames{in: bufio.NewReaderSize(h, 64<<10), hearing: h, out: stream}
+	hide := func(json []byte) []byte { return json }
+	return &frames{in: bufio.NewReaderSize(h, 64<<10), hearing: h, hide: hide, out: stream}
 }
 
 func (f *frames) send(m message) error {
@@ -42,6 +44,7 @@ func (f *frames) write(m message) error {
 	if err != nil {
 		return fmt.Errorf("encode message: %w", err)
 	}
+	text = f.hide(text)
 	if len(text) > maxFrame {
 		return fmt.Errorf("message %s has %d bytes: want at most %d", m.Kind, len(text), maxFrame)
 	}

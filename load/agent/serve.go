@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
@@ -39,6 +40,8 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Run
 		inbox: make(chan message),
 		who:   hello{Protocol: protocol, Version: who.Version, Host: who.Host, PID: who.PID},
 	}
+
+	s.frames.hide = func(json []byte) []byte { return secrets.Known().JSON(json) }
 
 	var reading sync.WaitGroup
 	reading.Go(func() { cancel(s.read(ctx)) })
