@@ -68,9 +68,10 @@ func (s *Settings) blocksFromMemory() error {
 	left := (s.Hardware.memory*s.GPUMemoryUtilization-activationBytes)*world - weights
 	if left <= 0 {
 		return &MemoryError{
-			LogLine: fmt.Sprintf("%s Tried to load %.2f GiB of weights into %.2f GiB.",
-				OutOfMemoryLine(s.Hardware), weights/Gib, s.Hardware.memory*world/Gib),
-			Hint: "raise --tensor-parallel-size, quantize, or name another --sim-device",
+			LogLine: fmt.Sprintf("%s Tried to load %.2f GiB of weights into %.2f GiB, a share of %g of %.2f GiB.",
+				OutOfMemoryLine(s.Hardware), weights/Gib, s.GPUMemoryUtilization*s.Hardware.memory*world/Gib,
+				s.GPUMemoryUtilization, s.Hardware.memory*world/Gib),
+			Hint: "raise --tensor-parallel-size or --gpu-memory-utilization, quantize, or name another --sim-device",
 		}
 	}
 
