@@ -167,7 +167,7 @@ func named(name string) (Figure, error) {
 	}
 
 	scale := 1.0
-	if strings.HasSuffix(name, "_ms") {
+	if InMilliseconds(name) {
 		scale = 1000
 	}
 	f.Of = func(r *results.Result) *float64 {
@@ -182,6 +182,13 @@ func named(name string) (Figure, error) {
 	}
 
 	return f, nil
+}
+
+// InMilliseconds reports whether the name of a figure, of a part of a load too, asks
+// for it in ms.
+func InMilliseconds(name string) bool {
+	figure, _, _ := strings.Cut(name, "@")
+	return strings.HasSuffix(figure, "_ms")
 }
 
 // ConditionNames are names of figures that conditions may use, those of

@@ -21,8 +21,12 @@ func StepTable(run *results.Run) table.Table {
 
 	t := table.Table{Columns: []table.Column{
 		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""),
-		table.Words("verdict"), table.Numbers("ok/asked", "requests"),
+		table.Words("verdict"),
 	}}
+	sent := !onlyPrograms(cells)
+	if sent {
+		t.Columns = append(t.Columns, table.Numbers("ok/asked", "requests"))
+	}
 	for i := range run.Steps {
 		r := run.Steps[i].Result
 		t.Rows = append(t.Rows, table.NewRow(
@@ -31,8 +35,10 @@ func StepTable(run *results.Run) table.Table {
 			text.Clean(r.Step.Point),
 			fmt.Sprint(r.Step.Repeat),
 			VerdictName(&run.Steps[i]),
-			requests(cells[i]),
 		))
+		if sent {
+			t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: requests(cells[i])})
+		}
 	}
 
 	var marks strings.Builder

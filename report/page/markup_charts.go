@@ -46,7 +46,7 @@ func (v *view) charts() g.Node {
 	c := v.Charts
 	var sweep, distributions, timeline g.Node
 	if len(c.Sweep) > 0 {
-		sweep = markup.Section("sweep", "More figures over the load", v.pick(), grid(c.Sweep))
+		sweep = markup.Section("sweep", "More figures", v.pick(), grid(c.Sweep))
 	}
 
 	if len(c.CDFs) > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/internal/goldentest"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report"
@@ -285,6 +286,20 @@ func TestNullTestIsNeverBest(t *testing.T) {
 	}
 	if !strings.Contains(page, `aria-label="best"`) {
 		t.Error("nothing is called best")
+	}
+}
+
+// A target of one class is drawn in its unit, and no goal of the whole load beside it.
+func TestTargetOfAPart(t *testing.T) {
+	run := &results.Run{Steps: []results.Step{{Result: &results.Result{
+		Asked: results.Asked{GoodputGoalsS: map[string]float64{"ttft": 2}},
+	}}}}
+	run.Manifest.Search = &results.SearchPolicy{
+		Metric: results.SearchRate, Targets: []results.Condition{{Figure: "p90_ttft_ms@chat", Op: "<=", Value: 300}},
+	}
+	got := (&drawer{run: run}).targets(catalog.Must("p90_ttft_s@chat"))
+	if len(got) != 1 || got[0].Value != 0.3 || got[0].Label != "target: p90_ttft_ms@chat <= 300" {
+		t.Errorf("targets %+v, want one at 0.3 s", got)
 	}
 }
 

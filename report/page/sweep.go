@@ -238,7 +238,7 @@ func (d *drawer) targets(f catalog.Figure) []chart.Target {
 			continue
 		}
 		value := c.Value
-		if strings.HasSuffix(c.Figure, "_ms") {
+		if catalog.InMilliseconds(c.Figure) {
 			value /= 1000
 		}
 		all = slices.DeleteFunc(all, func(t chart.Target) bool { return t.Value == value }) // one line, one label
@@ -252,6 +252,9 @@ func (d *drawer) targets(f catalog.Figure) []chart.Target {
 // goals are the goals of the goodput for a latency, each once.
 func (d *drawer) goals(f catalog.Figure) []chart.Target {
 	var all []chart.Target
+	if strings.Contains(f.Name, "@") { // a class may have goals of its own
+		return nil
+	}
 	for _, s := range d.run.Steps {
 		for name, seconds := range s.Result.Asked.GoodputGoalsS {
 			if !strings.Contains(f.Name, "_"+name+"_") {
