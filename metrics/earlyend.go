@@ -40,8 +40,13 @@ func marginsText(all []results.MarginFound) string {
 	parts := make([]string, len(all))
 	for i, m := range all {
 		found := "has too few requests"
-		if m.Share != nil {
+		switch {
+		case m.Share != nil:
 			found = fmt.Sprintf("is known within %.2g %%", 100**m.Share)
+		case m.N == 0:
+			parts[i] = fmt.Sprintf("%s was not looked at, which takes %s at least (target %.4g %%)", m.Figure,
+				text.Count(m.First, "request"), 100*m.Asked)
+			continue
 		}
 		parts[i] = fmt.Sprintf("%s %s (target %.4g %%, first %s)", m.Figure, found, 100*m.Asked,
 			text.Count(m.N, "request"))

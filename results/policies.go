@@ -143,6 +143,7 @@ type MarginFound struct {
 	N      int      `json:"n"`      // requests that it was taken of, from the first one sent
 	Asked  float64  `json:"asked"`  // share of the percentile, 0.05 is +-5 %
 	Share  *float64 `json:"share"`  // found; null: too few requests to tell
+	First  int      `json:"-"`      // requests that the first look takes
 }
 
 // Reached reports whether the percentile was known as well as asked.

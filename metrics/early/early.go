@@ -106,6 +106,9 @@ func newMargins(asked []spec.Margin) *margins {
 		m.found = append(m.found, results.MarginFound{Figure: a.Name(), Asked: a.Share})
 		m.next = max(m.next, leastSamples(a.Percentile))
 	}
+	for i := range m.found {
+		m.found[i].First = m.next
+	}
 	return m
 }
 

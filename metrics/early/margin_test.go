@@ -121,7 +121,8 @@ func TestMarginMissed(t *testing.T) {
 	if len(missed) != 1 || missed[0].Figure != "p50_e2el" || missed[0].Reached() || missed[0].N != 100 {
 		t.Errorf("missed %+v", missed)
 	}
-	if missed := early.New(asked, nil).Missed(); len(missed) != 1 || missed[0].Share != nil || missed[0].N != 0 {
+	if missed := early.New(asked, nil).Missed(); len(missed) != 1 || missed[0].Share != nil || missed[0].N != 0 ||
+		missed[0].First != 100 {
 		t.Errorf("without requests: missed %+v", missed)
 	}
 }

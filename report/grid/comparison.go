@@ -150,8 +150,8 @@ func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
 		{LeadMark, leadLegend},
-		{ThinMark, fmt.Sprintf("%s too few samples for the percentile (p99 needs %d); never ranked", ThinMark,
-			metrics.SamplesFor(99))},
+		{ThinMark, fmt.Sprintf("%s too few samples for the percentile (p90 needs %d, p99 %d); never ranked", ThinMark,
+			metrics.SamplesFor(90), metrics.SamplesFor(99))},
 		{chunksMark, gapsLegend},
 		{ThrottleMark, throttleLegend},
 		{ExtrapolatedMark, ExtrapolatedLegend},
