@@ -16,7 +16,7 @@ func printSessions(p *table.Printer, s *results.Sessions) {
 	}
 
 	p.Section("Sessions")
-	line := fmt.Sprintf("%s, %d complete", text.Count(s.N, "session"), s.Complete)
+	line := fmt.Sprintf("%s of several requests, %d complete", text.Count(s.N, "session"), s.Complete)
 	if s.Complete > 0 {
 		line += fmt.Sprintf("; duration: median %s s, max %s s", text.Number(s.Duration.Median, 1, 2),
 			text.Number(s.Duration.Max, 1, 2))
