@@ -10,7 +10,9 @@ package dataset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/benchrig/bench/dataset/prng"
 )
@@ -257,7 +259,27 @@ func (s Spec) check() error {
 		return fmt.Errorf("compat %q: want %q, %q, %q or nothing", s.Compat, CompatVLLM, CompatVLLM010, CompatVLLM06)
 	}
 
-	return s.checkRatios()
+	return errors.Join(s.checkRatios(), s.checkMemory())
+}
+
+// checkMemory refuses more prompts than this program has memory for (GOMEMLIMIT),
+// before they are made: the kernel would end it in the middle of a run.
+func (s Spec) checkMemory() error {
+	const (
+		each     = 512 // bytes of a prompt and of the record of its request, about
+		perToken = 4   // of its text
+	)
+	tokens := 0.0
+	if k, ok := lookup(s.Kind); ok && !k.file { // else the file decides
+		tokens = float64(s.PrefixLen+s.SuffixLen) + (1-min(s.RangeRatio, 1))*float64(s.InputLen)
+	}
+
+	need, limit := float64(s.N)*(each+perToken*tokens), float64(debug.SetMemoryLimit(-1))
+	if need > limit {
+		return fmt.Errorf("%d prompts of %.0f tokens need about %.0f GiB of memory, and bench may use %.1f GiB: ask for "+
+			"fewer or shorter ones", s.N, tokens, need/(1<<30), limit/(1<<30))
+	}
+	return nil
 }
 
 // checkRatios: vLLM 0.6 counts its ratio from the other end, so 1 is good there.
