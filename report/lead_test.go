@@ -90,3 +90,16 @@ func TestNoWinnerWhereASuspectVariantLeads(t *testing.T) {
 		}
 	}
 }
+
+// A failed step is named by the class of its failure alone: what its warnings say
+// follows from that.
+func TestReasonsOfNoFigures(t *testing.T) {
+	failed := &results.Result{
+		Verdict: results.Failed, Failure: results.Failf(results.FailRequests, "1 of 1500"),
+		Warnings: []results.Warning{{Code: results.WarnFailures}, {Code: results.WarnInterrupted}},
+	}
+	suspect := &results.Result{Verdict: results.Suspect, Warnings: []results.Warning{{Code: results.WarnClientLimit}}}
+	if got := reasonsText([]*results.Result{failed, suspect}); got != " (requests-failed, client-limit)" {
+		t.Errorf("reasons%s, want (requests-failed, client-limit)", got)
+	}
+}

@@ -102,11 +102,12 @@ func nothingStands(run *results.Run) Standing {
 func reasonsText(steps []*results.Result) string {
 	var reasons []string
 	for _, r := range steps {
+		if r.Verdict == results.Failed && r.Failure != nil { // its warnings tell what came of that
+			reasons = text.AppendNew(reasons, string(r.Failure.Class))
+			continue
+		}
 		for _, w := range metrics.Doubts(r) {
 			reasons = text.AppendNew(reasons, string(w.Code))
-		}
-		if r.Verdict == results.Failed && r.Failure != nil {
-			reasons = text.AppendNew(reasons, string(r.Failure.Class))
 		}
 	}
 	if len(reasons) == 0 {
