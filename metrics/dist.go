@@ -40,6 +40,23 @@ func At(d results.Dist, p float64) *float64 {
 	return nil
 }
 
+// TailOf is the percentile that stands for the tail of a sample: 99, or where it was not
+// computed the highest above the median that was.
+func TailOf(d results.Dist) float64 {
+	const usual, median = 99, 50
+	highest := 0.0
+	for _, q := range d.Percentiles {
+		if q.P == usual {
+			return usual
+		}
+		highest = max(highest, q.P)
+	}
+	if highest <= median {
+		return usual
+	}
+	return highest
+}
+
 // SamplesFor is how many samples a percentile above the median needs for ten
 // of them to be expected beyond it: 100 for p90, 1000 for p99. It is 0 for p
 // up to 50, and for 100, which is the maximum and claims nothing.

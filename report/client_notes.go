@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/results"
 )
@@ -17,12 +19,13 @@ func clientNotes(run *results.Run) []string {
 		step  string
 	}
 
-	var order []string
+	var order, tails []string
 	most := make(map[string]worst)
 	for _, s := range run.Steps {
 		if s.Result.Figures == nil {
 			continue
 		}
+		tails = append(tails, metrics.PercentileName(metrics.TailOf(s.Result.Figures.E2EL)))
 		for _, l := range detail.ClientBounds(s.Result.Figures) {
 			for _, b := range l.Figures {
 				name := b.Name + " " + l.Name
@@ -39,7 +42,8 @@ func clientNotes(run *results.Run) []string {
 
 	var parts []string
 	for _, name := range order {
-		if w := most[name]; strings.HasPrefix(name, "median ") || strings.HasPrefix(name, "p99 ") {
+		stat, _, _ := strings.Cut(name, " ")
+		if w := most[name]; stat == "median" || slices.Contains(tails, stat) {
 			parts = append(parts, fmt.Sprintf("%s %s ms (%s)", name, w.bound.Text(), text.Clean(w.step)))
 		}
 	}

@@ -103,8 +103,8 @@ func highPercentile(rows []PartRow) float64 {
 	high := 99.0
 	for _, r := range rows {
 		for _, f := range r.Figures {
-			if metrics.At(f.E2EL, high) == nil && len(f.E2EL.Percentiles) > 0 {
-				high = f.E2EL.Percentiles[len(f.E2EL.Percentiles)-1].P
+			if len(f.E2EL.Percentiles) > 0 {
+				high = metrics.TailOf(f.E2EL)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -25,7 +26,9 @@ type beside struct {
 	figure   catalog.Figure
 }
 
-func besides() []beside {
+// besidesOf are the figures that are compared, the tail of latencies as f has it.
+func besidesOf(f *results.Figures) []beside {
+	tail := metrics.PercentileName(metrics.TailOf(f.E2EL))
 	all := []beside{
 		{"successful requests", 0, catalog.Must("completed")},
 		{"output tokens", 0, catalog.Must("total_output_tokens")},
@@ -33,9 +36,9 @@ func besides() []beside {
 		{"output throughput (tok/s)", 2, catalog.Must("output_throughput")},
 	}
 	for _, sample := range []string{"TTFT", "TPOT", "ITL", "E2EL"} {
-		for _, stat := range []string{"median", "p99"} {
-			f := catalog.Must(stat + "_" + strings.ToLower(sample) + "_s")
-			all = append(all, beside{stat + " " + sample + " (ms)", 2, f})
+		for _, stat := range []string{"median", tail} {
+			figure := catalog.Must(stat + "_" + strings.ToLower(sample) + "_s")
+			all = append(all, beside{stat + " " + sample + " (ms)", 2, figure})
 		}
 	}
 	return all
@@ -84,7 +87,7 @@ func ReadingDiffers(r *results.Result, g results.Generation) bool {
 	if !ok || r.Figures == nil || !vllm.Reads(r.Asked.API) {
 		return false
 	}
-	for _, b := range besides() {
+	for _, b := range besidesOf(r.Figures) {
 		if b.differs(r.Figures, c) {
 			return true
 		}
@@ -113,7 +116,7 @@ func printReadings(p *table.Printer, r *results.Result) {
 	}
 
 	printReadingRow(p, "", heads)
-	for _, b := range besides() {
+	for _, b := range besidesOf(r.Figures) {
 		values := []string{table.Number(b.of(r.Figures), b.decimals)}
 		for _, g := range shown {
 			values = append(values, table.Number(b.theirs(r.Figures, r.Compat[g]), b.decimals))

@@ -34,8 +34,9 @@ func turnLine(t results.TurnFigures) string {
 		name = fmt.Sprintf("turns %d to %d", t.From, t.To)
 	}
 
-	line := fmt.Sprintf("%s (n %d): median TTFT %s ms, p99 %s ms, E2EL %s ms", name, t.N, formatMS(t.TTFT.Median),
-		formatMS(metrics.At(t.TTFT, 99)), formatMS(t.E2EL.Median))
+	tail := metrics.TailOf(t.TTFT)
+	line := fmt.Sprintf("%s (n %d): median TTFT %s ms, %s %s ms, E2EL %s ms", name, t.N, formatMS(t.TTFT.Median),
+		metrics.PercentileName(tail), formatMS(metrics.At(t.TTFT, tail)), formatMS(t.E2EL.Median))
 	if t.InputTokensMean != nil {
 		line += fmt.Sprintf("; %s input tokens on average", text.Number(t.InputTokensMean, 1, 1))
 	}

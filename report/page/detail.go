@@ -41,10 +41,11 @@ type stepDetail struct {
 
 // latency is a row of the step's table of latencies.
 type latency struct {
-	Name                   string
-	N                      int
-	Mean, Median, P99, Max string
-	Thin                   bool // too few samples for p99
+	Name                    string
+	N                       int
+	Mean, Median, High, Max string
+	Tail                    string // the percentile of High
+	Thin                    bool   // too few samples for it
 }
 
 // serverStart says how long the phases of a server's start took.
@@ -176,6 +177,7 @@ func latenciesOf(r *results.Result) []latency {
 	}
 
 	var rows []latency
+	p := metrics.TailOf(f.E2EL)
 	for _, q := range []struct {
 		name string
 		dist results.Dist
@@ -192,10 +194,9 @@ func latenciesOf(r *results.Result) []latency {
 		if q.dist.N == 0 || q.name == gapsName && f.ITL.N > 0 || q.rate && r.Asked.RequestRate == nil {
 			continue
 		}
-		const p = 99
 		rows = append(rows, latency{
 			Name: q.name, N: q.dist.N, Mean: milliseconds(q.dist.Mean), Median: milliseconds(q.dist.Median),
-			P99: milliseconds(metrics.At(q.dist, p)),
+			High: milliseconds(metrics.At(q.dist, p)), Tail: metrics.PercentileName(p),
 			Max: milliseconds(q.dist.Max), Thin: q.dist.N < metrics.SamplesFor(p),
 		})
 	}

@@ -82,8 +82,8 @@ func (d *stepDetail) latencyTable() g.Node {
 	caption := "Latencies in ms" + markup.If(d.Failure != "", ", of a step that did not succeed")
 	rows := g.Map(d.Latencies, func(l latency) g.Node {
 		return h.Tr(markup.RowHead(false, g.Text(l.Name)), h.Td(g.Textf("%d", l.N)),
-			markup.Texts([]string{l.Mean, l.Median, markup.If(l.Thin, "~") + l.P99, l.Max}, h.Td))
+			markup.Texts([]string{l.Mean, l.Median, markup.If(l.Thin, "~") + l.High, l.Max}, h.Td))
 	})
 
-	return markup.PlainTable(caption, []string{"quantity"}, []string{"n", "mean", "median", "p99", "max"}, rows)
+	return markup.PlainTable(caption, []string{"quantity"}, []string{"n", "mean", "median", d.Latencies[0].Tail, "max"}, rows)
 }
