@@ -168,12 +168,7 @@ func playGoodStart(t *testing.T, name string, want goodStart) {
 		return
 	}
 
-	request(server)
-	select {
-	case <-server.Done():
-	case <-time.After(patience):
-		t.Fatal("Done() is open long after the server's end")
-	}
+	requestUntilDone(t, server)
 	class := results.FailEngineDied
 	if want.says == "" {
 		class = results.FailExited
