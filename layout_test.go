@@ -480,7 +480,10 @@ var rules = map[string]rule{
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
-	"launchers/simserver/simbench": {ours: []string{"launchers/simserver/simengine", "metrics", "results"}, never: noCLI},
+	"launchers/simserver/simbench": {
+		ours:  []string{"launchers/simserver/simengine", "metrics", "results"},
+		never: noCLI,
+	},
 	"launchers/simserver/simflags": {
 		ours: []string{"launchers/simserver/simengine"}, never: append([]string{"os"}, noSystem...),
 	},

@@ -276,8 +276,8 @@ func (s Spec) checkMemory() error {
 
 	need, limit := float64(s.N)*(each+perToken*tokens), float64(debug.SetMemoryLimit(-1))
 	if need > limit {
-		return fmt.Errorf("%d prompts of %.0f tokens need about %.0f GiB of memory, and bench may use %.1f GiB: ask for "+
-			"fewer or shorter ones", s.N, tokens, need/(1<<30), limit/(1<<30))
+		return fmt.Errorf("%d prompts of %.0f tokens need about %.0f GiB of memory, and bench may use %.1f GiB: "+
+			"ask for fewer or shorter ones", s.N, tokens, need/(1<<30), limit/(1<<30))
 	}
 	return nil
 }

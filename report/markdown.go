@@ -88,8 +88,8 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 
 	out.WriteString("\n## Failures\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", table.Escape(g.verdict), table.Escape(g.classText()), text.Count(len(g.steps), "step"),
-			table.Escape(text.Few(g.steps)))
+		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", table.Escape(g.verdict), table.Escape(g.classText()),
+			text.Count(len(g.steps), "step"), table.Escape(text.Few(g.steps)))
 		fmt.Fprintf(out, "  - %s\n", table.Escape(g.words()))
 		if do := g.do(); do != "" {
 			fmt.Fprintf(out, "  - *What to do: %s*\n", table.Escape(do))
@@ -115,7 +115,8 @@ func markdownWarnings(out *bytes.Buffer, groups []doubts) {
 	}
 	out.WriteString("\n## Warnings\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s** %s: %s", table.Escape(string(g.code)), g.severityText(), table.Escape(g.entry.Meaning))
+		fmt.Fprintf(out, "- **%s** %s: %s", table.Escape(string(g.code)), g.severityText(),
+			table.Escape(g.entry.Meaning))
 		if g.entry.Do != "" {
 			fmt.Fprintf(out, " *What to do: %s*", table.Escape(g.entry.Do))
 		}

@@ -55,7 +55,8 @@ func TestLimitIsALowerBoundWhereTheClientWasTheLimit(t *testing.T) {
 func TestSearchDoubts(t *testing.T) {
 	failed := searchRun(1, 1)
 	r := failed.Steps[0].Result
-	r.Verdict, r.Failure = results.Failed, results.Failf(results.FailRequests, "2 of 4 requests succeeded: 400 Bad Request")
+	r.Verdict = results.Failed
+	r.Failure = results.Failf(results.FailRequests, "2 of 4 requests succeeded: 400 Bad Request")
 	behind := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
 	behind.Manifest.Search.Metric = results.SearchRate
 	for _, s := range behind.Steps {

@@ -392,7 +392,8 @@ func searchStanding(run *results.Run) Standing {
 				why = fmt.Sprintf("; the client was the limit in %d of %s, so the server may handle more", limited,
 					text.Count(steps, "step"))
 			}
-			if slices.ContainsFunc(searches, func(o search.Run) bool { return o.Variant == variant && o.Backlog() != nil }) {
+			grew := func(o search.Run) bool { return o.Variant == variant && o.Backlog() != nil }
+			if slices.ContainsFunc(searches, grew) {
 				why += "; its queue grew at that load, see below"
 			}
 			line = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s%s)", text.Clean(variant), least,

@@ -56,7 +56,9 @@ func realMain() int {
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{
 		Process: machine.Process{
-			Stderr: secrets.Writer{W: text.Terminal{W: wrapped(withoutSIGPIPE(os.Stderr))}}, Lookup: os.LookupEnv, Environ: environ,
+			Stderr:  secrets.Writer{W: text.Terminal{W: wrapped(withoutSIGPIPE(os.Stderr))}},
+			Lookup:  os.LookupEnv,
+			Environ: environ,
 			Self:    self,
 			Version: version,
 		},

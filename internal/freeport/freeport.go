@@ -5,6 +5,7 @@
 package freeport
 
 import (
+	"context"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -59,7 +60,7 @@ func take(port int) bool {
 	claims.list = append(claims.list, claim)
 	claims.Unlock()
 
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", text))
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", text))
 	if err != nil {
 		return false
 	}

@@ -124,9 +124,10 @@ func (c *Cluster) configure() {
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // never fails: see crypto/rand
 	files := map[string]string{
-		"munge.key":  string(key),
-		"slurm.conf": fmt.Sprintf(conf, host, c.Dir, freeport.Take(c.t, 1), freeport.Take(c.t, 1), freeport.Take(c.t, 1)),
-		"gres.conf":  "NodeName=n1,n2 Name=gpu File=/dev/null\nNodeName=n1,n2 Name=gpu File=/dev/zero\n",
+		"munge.key": string(key),
+		"slurm.conf": fmt.Sprintf(conf, host, c.Dir, freeport.Take(c.t, 1), freeport.Take(c.t, 1),
+			freeport.Take(c.t, 1)),
+		"gres.conf": "NodeName=n1,n2 Name=gpu File=/dev/null\nNodeName=n1,n2 Name=gpu File=/dev/zero\n",
 	}
 
 	for name, text := range files {

@@ -5,7 +5,8 @@ import "testing"
 // As vLLM's human_readable_int: small letters are powers of 1000, capitals of 1024.
 func TestWholeNumber(t *testing.T) {
 	for text, want := range map[string]int64{
-		"8192": 8192, "1k": 1000, "1K": 1024, "25.6k": 25_600, "2m": 2_000_000, "2M": 2 << 20, "1G": 1 << 30, "1t": 1e12,
+		"8192": 8192, "1k": 1000, "1K": 1024, "25.6k": 25_600, "2m": 2_000_000, "2M": 2 << 20, "1G": 1 << 30,
+		"1t": 1e12,
 	} {
 		if got, ok := WholeNumber(text); !ok || got != want {
 			t.Errorf("WholeNumber(%q) = %d, %t, want %d", text, got, ok, want)

@@ -33,8 +33,8 @@ load:
 	// starterToken is for gated models, and starterImageToken where the server is in a container.
 	starterToken = `  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
 `
-	starterImageToken = `  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # for gated models: a container inherits no variable of your shell
-`
+	starterImageToken = `  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # for gated models: ` +
+		"a container inherits no variable of your shell\n"
 	// starterSmallLoad is for servers that may be small.
 	starterSmallLoad = `
 load:

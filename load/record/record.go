@@ -188,7 +188,8 @@ func (r *Recorder) end(b begun, seen *watcher, took time.Duration) {
 	}
 
 	data, err := json.Marshal(line{
-		Session: b.session, Timestamp: milliseconds(b.came.Sub(r.start)), Duration: milliseconds(took), Input: input, Output: output,
+		Session: b.session, Timestamp: milliseconds(b.came.Sub(r.start)), Duration: milliseconds(took),
+		Input: input, Output: output,
 		Hashes: b.hashes,
 	})
 	if err == nil {

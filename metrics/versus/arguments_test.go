@@ -64,17 +64,22 @@ func TestSpellingsDoNotDiffer(t *testing.T) {
 			"short numbers", "vllm",
 			[]string{"vllm", "--max-model-len", "8K", "--max-num-batched-tokens=2k", "--kv-cache-memory-bytes", "1.5g"},
 			[]string{
-				"vllm", "--max-model-len", "8192", "--max-num-batched-tokens", "2000", "--kv-cache-memory-bytes=1500000000",
+				"vllm", "--max-model-len", "8192", "--max-num-batched-tokens", "2000",
+				"--kv-cache-memory-bytes=1500000000",
 			},
 			"",
 		},
 		{
-			"thousands and 1024", "vllm", []string{"vllm", "--max-model-len", "8k"},
-			[]string{"vllm", "--max-model-len", "8192"}, "argument --max-model-len: 8000 against 8192",
+			"thousands and 1024", "vllm",
+			[]string{"vllm", "--max-model-len", "8k"},
+			[]string{"vllm", "--max-model-len", "8192"},
+			"argument --max-model-len: 8000 against 8192",
 		},
 		{
-			"no short number", "vllm", []string{"vllm", "--served-model-name", "8k"},
-			[]string{"vllm", "--served-model-name", "8000"}, "argument --served-model-name: 8k against 8000",
+			"no short number", "vllm",
+			[]string{"vllm", "--served-model-name", "8k"},
+			[]string{"vllm", "--served-model-name", "8000"},
+			"argument --served-model-name: 8k against 8000",
 		},
 		{
 			"true", "vllm",

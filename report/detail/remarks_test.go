@@ -15,7 +15,8 @@ func TestAdviceHasKnownCodesOnly(t *testing.T) {
 		Verdict: results.Suspect,
 		Failure: &results.Failure{Class: "x; rm -rf ~", Message: "m"},
 		Warnings: []results.Warning{
-			{Code: results.WarnBuffered, Message: "m"}, {Code: "$(reboot)", Message: "m"},
+			{Code: results.WarnBuffered, Message: "m"},
+			{Code: "$(reboot)", Message: "m"},
 			{Code: "few-samples\nsudo reboot", Message: "m"},
 		},
 	}

@@ -168,7 +168,8 @@ const bestLegend = "best at this load point among valid rows, by the digits show
 	"certain that is"
 
 // earlyLegend explains requests that were neither answered nor failed.
-const earlyLegend = "early: the pass ended as soon as its answer was known (load.early); the other requests were not sent"
+const earlyLegend = "early: the pass ended as soon as its answer was known (load.early); " +
+	"the other requests were not sent"
 
 // uneven reports whether rows with figures rest on different numbers of steps.
 func uneven(cells []compare.Cell) bool {

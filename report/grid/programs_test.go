@@ -10,7 +10,8 @@ import (
 func TestNoTableWithoutRequests(t *testing.T) {
 	step := func(id string, verdict results.Verdict, measures ...results.Measure) results.Step {
 		ref := results.StepRef{ID: id, Variant: id, Point: "all", Repeat: 1}
-		return results.Step{State: results.StepDone, Result: &results.Result{Step: ref, Verdict: verdict, Measures: measures}}
+		r := &results.Result{Step: ref, Verdict: verdict, Measures: measures}
+		return results.Step{State: results.StepDone, Result: r}
 	}
 	measure := results.Measure{Name: "start_s", Value: new(1.5)}
 	run := &results.Run{Steps: []results.Step{step("a", results.OK, measure), step("b", results.OK, measure)}}

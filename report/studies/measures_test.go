@@ -11,7 +11,8 @@ import (
 // All cells of a row have the decimals that its largest figure needs.
 func TestMeasureDigits(t *testing.T) {
 	cell := func(value float64) compare.Cell {
-		r := &results.Result{Verdict: results.OK, Measures: []results.Measure{{Name: "x", Unit: "tok/s", Value: &value}}}
+		measures := []results.Measure{{Name: "x", Unit: "tok/s", Value: &value}}
+		r := &results.Result{Verdict: results.OK, Measures: measures}
 		return compare.Cell{Steps: []*results.Result{r}, Counted: []*results.Result{r}}
 	}
 	for _, tt := range []struct {

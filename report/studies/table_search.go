@@ -138,8 +138,8 @@ func limitNotes(run *results.Run, searches []search.Run) []string {
 			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, doubt))
 		}
 		if served := s.Backlog(); served != nil {
-			notes = append(notes, fmt.Sprintf("%s, repeat %d: at %s req/s the targets were met, but the server answered "+
-				"only %s req/s while requests came: its queue grew; a longer duration may find a lower limit",
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: at %s req/s the targets were met, but the server "+
+				"answered only %s req/s while requests came: its queue grew; a longer duration may find a lower limit",
 				text.Clean(s.Variant), s.Repeat, search.LoadText(*s.End.Met), figureText(served)))
 		}
 	}

@@ -238,7 +238,8 @@ func TestWriteLeavesOutFilesOfManySecrets(t *testing.T) {
 	}
 	for _, name := range []string{"lives/01-a/server-0.log.zst", "lives/01-a/server-0.log"} {
 		data, index := packed(t, runFolder(t, true, map[string]string{name: log.String()}), Options{})
-		if len(index.LeftOut) != 1 || index.LeftOut[0].Name != name || !strings.Contains(index.LeftOut[0].Why, "secrets") {
+		if len(index.LeftOut) != 1 || index.LeftOut[0].Name != name ||
+			!strings.Contains(index.LeftOut[0].Why, "secrets") {
 			t.Errorf("left out = %v, want %s", index.LeftOut, name)
 		}
 		if _, ok := unpacked(t, data)["manifest.json"]; !ok {

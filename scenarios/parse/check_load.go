@@ -157,8 +157,8 @@ func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
 		p.errs.Add(n.At("request-rate"), "%v", err)
 	}
 	if l.NumPrompts < l.MaxConcurrency {
-		p.warnAlike(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency,
-			l.NumPrompts)
+		p.warnAlike(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d",
+			l.MaxConcurrency, l.NumPrompts)
 	}
 }
 

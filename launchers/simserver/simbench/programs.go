@@ -252,7 +252,8 @@ func (p *program) latency(ctx context.Context) error {
 	mean := metrics.Mean(samples)
 	fmt.Fprintf(p.out, "Avg latency: %v seconds\n", mean)
 	return p.write(map[string]any{
-		"avg_latency": mean, "std_latency": deviation(samples), "latencies": samples, "percentiles": percentilesOf(samples),
+		"avg_latency": mean, "std_latency": deviation(samples), "latencies": samples,
+		"percentiles": percentilesOf(samples),
 	})
 }
 
