@@ -295,7 +295,7 @@ var rules = map[string]rule{
 	},
 	"harness/telemetry": {
 		ours: []string{
-			"scenarios", "harness/plan", "harness/status", "harness/step", "internal/text",
+			"scenarios", "harness/plan", "harness/status", "harness/step", "internal/sleep", "internal/text",
 			"launchers/engines", "results", "metrics", "metrics/telemetry", "gpu", "gpu/device", "results/store",
 		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
@@ -324,7 +324,7 @@ var rules = map[string]rule{
 			"launchers/scrape",
 			"harness/ceiling",
 			"internal/userfile",
-			"launchers/endpoint", "internal/awake", "load/spec", "scenarios",
+			"launchers/endpoint", "internal/awake", "internal/sleep", "load/spec", "scenarios",
 			"harness/plan", "harness/status", "dataset", "dataset/exact", "dataset/mixture",
 			"dataset/tokenizer", "launchers",
 			"launchers/engines",

@@ -138,14 +138,10 @@ func (m coldStart) judge(result *results.Result, own ownCaches, failure *results
 	}
 	result.Measures = starts.Measures(result.Servers[0])
 	if problems := result.ColdStart.Problems(); problems != nil {
-		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnStartCache, Message: strings.Join(problems, "; ")})
+		result.Warnf(results.WarnStartCache, "%s", strings.Join(problems, "; "))
 	}
 	if unused := own.unused(); unused != nil {
-		result.Warnings = append(result.Warnings, results.Warning{
-			Code:    results.WarnStartCacheUnused,
-			Message: "the server left nothing in " + strings.Join(unused, ", "),
-		})
+		result.Warnf(results.WarnStartCacheUnused, "the server left nothing in %s", strings.Join(unused, ", "))
 	}
 	valid := metrics.Evidence{Figures: results.Figures{Asked: 1, Completed: 1}}
 	result.Verdict, result.Failure = metrics.Verdict(valid, result.Warnings, 1)

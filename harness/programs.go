@@ -221,8 +221,7 @@ func (m benchProgram) readFigures(a attempt, id string, b *asServer, result *res
 		notes = append(notes, missingTests(run, asked, held)...)
 	}
 	if len(notes) > 0 {
-		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnProgramOutput, Message: strings.Join(notes, "; ")})
+		result.Warnf(results.WarnProgramOutput, "%s", strings.Join(notes, "; "))
 	}
 
 	b.is(cmp.Or(variant.Server.Model, b.Info().Model), b.program.Info().Version)
@@ -291,8 +290,7 @@ func (m benchProgram) sameProgram(life plan.Life, result *results.Result, server
 	}
 	if changes := m.engines.changes[life.Variant]; len(changes) > 0 {
 		result.Changes = append(result.Changes, changes...)
-		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnChanged, Message: strings.Join(changes, "; ")})
+		result.Warnf(results.WarnChanged, "%s", strings.Join(changes, "; "))
 	}
 
 	return changed, err

@@ -151,10 +151,8 @@ func (r *stepRunner) after(ctx context.Context, servers []step.Server, result *r
 // warnStart says that a pause ran through the start of the step's servers.
 func (r *stepRunner) warnStart(result *results.Result) {
 	if r.startPause != "" {
-		result.Warnings = append(result.Warnings, results.Warning{
-			Code:    results.WarnPausedStart,
-			Message: r.startPause + " while the servers were started: their startup times contain that",
-		})
+		result.Warnf(results.WarnPausedStart, "%s while the servers were started: their startup times contain that",
+			r.startPause)
 	}
 }
 
@@ -165,14 +163,12 @@ func (r *stepRunner) warnRecipe(a attempt, version string, result *results.Resul
 	if kind := v.Server.Kind(); version != "" {
 		for _, c := range engines.Conflicts(kind, plan.BaseSpec(r.scenario, v, kind, r.machine), version) {
 			if c.NoEffect {
-				result.Warnings = append(result.Warnings,
-					results.Warning{Code: results.WarnNoEffect, Message: c.Message})
+				result.Warnf(results.WarnNoEffect, "%s", c.Message)
 			}
 		}
 	}
 	if plan.SpeculatesAlone(r.scenario, v) {
-		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnSpecBaseline, Message: plan.AloneText})
+		result.Warnf(results.WarnSpecBaseline, "%s", plan.AloneText)
 	}
 }
 
@@ -188,8 +184,7 @@ func (r *stepRunner) newResult(a attempt) *results.Result {
 	result := r.blank
 	result.Step, result.StartedAt, result.Asked, result.Earlier = a.StepRef, results.Now(), a.Asked, a.earlier
 	if result.Changes = r.engines.changesOf(a.Variant); len(result.Changes) > 0 {
-		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnChanged, Message: strings.Join(result.Changes, "; ")})
+		result.Warnf(results.WarnChanged, "%s", strings.Join(result.Changes, "; "))
 	}
 
 	v := r.variant(a.Variant)
@@ -236,9 +231,6 @@ func extrapolate(result *results.Result, n int) {
 		share, load = *c, fmt.Sprintf("with a max concurrency of %d", *c)
 	}
 	result.Extrapolated = results.Extrapolate(*result.Figures, n, share)
-	result.Warnings = append(result.Warnings, results.Warning{
-		Code: results.WarnExtrapolated,
-		Message: fmt.Sprintf("one of %d replicas ran, %s, with idle neighbours and a client for itself; "+
-			"rates multiplied by %d and a duration divided by it are extrapolated, not measured", n, load, n),
-	})
+	result.Warnf(results.WarnExtrapolated, "one of %d replicas ran, %s, with idle neighbours and a client for itself; "+
+		"rates multiplied by %d and a duration divided by it are extrapolated, not measured", n, load, n)
 }

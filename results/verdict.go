@@ -162,6 +162,16 @@ type Warning struct {
 	Message string      `json:"message"`
 }
 
+// Warnf is a warning with a formatted message.
+func Warnf(code WarningCode, format string, args ...any) Warning {
+	return Warning{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Warnf adds a warning to the result.
+func (r *Result) Warnf(code WarningCode, format string, args ...any) {
+	r.Warnings = append(r.Warnings, Warnf(code, format, args...))
+}
+
 // WarningCode names a kind of doubt; part of the format on disk.
 type WarningCode string
 

@@ -503,21 +503,8 @@ type judge interface{ Judge(result *results.Result) }
 // Judge asks the observers of a pass that began.
 func (j Job) Judge(result *results.Result, p Pass) {
 	for _, o := range j.Watch {
-		if wise, ok := o.(judge); ok && p.Began {
-			wise.Judge(result)
+		if observer, ok := o.(judge); ok && p.Began {
+			observer.Judge(result)
 		}
-	}
-}
-
-// Pause waits, at most until ctx ends.
-func Pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

@@ -48,11 +48,8 @@ func warnReplaced(result *results.Result, servers []Server, before [][]results.M
 		if len(gone) == 0 || len(come) == 0 {
 			continue
 		}
-		result.Warnings = append(result.Warnings, results.Warning{
-			Code: results.WarnReplaced,
-			Message: fmt.Sprintf("the process behind %s was replaced during the pass: %s ended, %s took its place",
-				servers[i].Info().BaseURL, pids(gone), pids(come)),
-		})
+		result.Warnf(results.WarnReplaced, "the process behind %s was replaced during the pass: %s ended, %s took its "+
+			"place", servers[i].Info().BaseURL, pids(gone), pids(come))
 	}
 }
 

@@ -18,10 +18,8 @@ func NoticePauses(ctx context.Context) (warn func(*results.Result)) {
 		lost := watch.Lost()
 		end()
 		if why := DescribePause(lost); why != "" {
-			result.Warnings = append(result.Warnings, results.Warning{
-				Code:    results.WarnPaused,
-				Message: why + " during the step: latencies, rates and timeouts of that time are not the server's",
-			})
+			result.Warnf(results.WarnPaused,
+				"%s during the step: latencies, rates and timeouts of that time are not the server's", why)
 		}
 	}
 }

@@ -106,8 +106,8 @@ func preflight(servers []Server, prompts []load.Prompt, atOnce int, result *resu
 			"none of %s fits: the shortest needs %s with its answer, but there are %s; %s",
 			text.Count(len(prompts), "prompt"), text.Count(shortest, "token"), r.place(), r.advice(shortest))
 	case tooLong > 0:
-		warnContext(result, "%d of %s need more than %s; %s", tooLong, text.Count(len(prompts), "prompt"), r.place(),
-			r.advice(longest))
+		result.Warnf(results.WarnContext, "%d of %s need more than %s; %s", tooLong, text.Count(len(prompts), "prompt"),
+			r.place(), r.advice(longest))
 	default:
 		r.checkShared(needs, cmp.Or(each, r.slots), result)
 	}
@@ -134,18 +134,8 @@ func checkSlots(servers []Server, peak int, result *results.Result) {
 }
 
 func warnSlots(result *results.Result, format string, values ...any) {
-	result.Warnings = append(result.Warnings, results.Warning{
-		Code: results.WarnFewSlots,
-		Message: fmt.Sprintf(format, values...) +
-			": the others wait in its queue, and their time to first token includes that wait",
-	})
-}
-
-func warnContext(result *results.Result, format string, values ...any) {
-	result.Warnings = append(result.Warnings, results.Warning{
-		Code:    results.WarnContext,
-		Message: fmt.Sprintf(format, values...),
-	})
+	result.Warnf(results.WarnFewSlots, format+
+		": the others wait in its queue, and their time to first token includes that wait", values...)
 }
 
 // neededTokens are those of each prompt with the answer asked for, at least
@@ -202,9 +192,8 @@ func (r room) checkShared(needs []int, atOnce int, result *results.Result) {
 		together += n
 	}
 	if together > r.context {
-		warnContext(result, "%d requests at once may need %d tokens, and share %d: where they run out, requests "+
-			"fail; raise ctx-size to at least %d",
-			min(atOnce, r.slots), together, r.context, together)
+		result.Warnf(results.WarnContext, "%d requests at once may need %d tokens, and share %d: where they run out, "+
+			"requests fail; raise ctx-size to at least %d", min(atOnce, r.slots), together, r.context, together)
 	}
 }
 

@@ -1,7 +1,6 @@
 package step
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -60,17 +59,11 @@ func (j Job) Complete(result *results.Result, p Pass) {
 // WarnOrigin adds what is to be known of figures whatever they are.
 func WarnOrigin(result *results.Result) {
 	if result.Simulated {
-		result.Warnings = append(result.Warnings,
-			results.Warning{
-				Code:    results.WarnSimulated,
-				Message: "these figures come from the simulator, not from an inference engine",
-			})
+		result.Warnf(results.WarnSimulated, "these figures come from the simulator, not from an inference engine")
 	}
-	if len(result.Earlier) > 0 {
-		result.Warnings = append(result.Warnings, results.Warning{
-			Code: results.WarnRetried, Message: fmt.Sprintf("attempt %d: %d earlier attempts failed, the last with %s",
-				result.Step.Attempt, len(result.Earlier), result.Earlier[len(result.Earlier)-1].Class),
-		})
+	if n := len(result.Earlier); n > 0 {
+		result.Warnf(results.WarnRetried, "attempt %d: %d earlier attempts failed, the last with %s",
+			result.Step.Attempt, n, result.Earlier[n-1].Class)
 	}
 }
 
@@ -107,7 +100,7 @@ func (j Job) kinds() map[parts.Kind]int {
 		if p.Class > 0 {
 			kind.Class = j.Options.Classes[p.Class-1].Name
 		}
-		counts[kind] += 1 + len(p.Turns)
+		counts[kind] += requestsOf(p)
 	}
 	return counts
 }
@@ -119,7 +112,7 @@ func (j Job) sessionSizes() []int {
 	}
 	sizes := make([]int, len(j.Prompts))
 	for i, p := range j.Prompts {
-		sizes[i] = 1 + len(p.Turns)
+		sizes[i] = requestsOf(p)
 	}
 	return sizes
 }
@@ -135,10 +128,13 @@ func (j Job) asked() int {
 	}
 	n := 0
 	for _, p := range j.Prompts {
-		n += 1 + len(p.Turns)
+		n += requestsOf(p)
 	}
 	return n
 }
+
+// requestsOf is how many requests a prompt makes: one, and one for each further turn.
+func requestsOf(p load.Prompt) int { return 1 + len(p.Turns) }
 
 // planned is asked; of a pass that ended early, scheduled.
 func (j Job) planned(p Pass) int {
@@ -160,20 +156,17 @@ func (j Job) scheduled() int {
 
 func goals(asked map[string]time.Duration) metrics.Goals {
 	goal := func(name string) *float64 {
-		limit, ok := asked[name]
-		if !ok {
-			return nil
+		if limit, ok := asked[name]; ok {
+			return new(limit.Seconds())
 		}
-		seconds := limit.Seconds()
-		return &seconds
+		return nil
 	}
 	return metrics.Goals{TTFT: goal("ttft"), TPOT: goal("tpot"), E2EL: goal("e2el")}
 }
 
 // counterWarnings compares our total of output tokens, those of the probes included,
-// with the servers' own.
-// It can only speak where every request succeeded: of a failed one the server
-// may have counted tokens that never reached us.
+// with the servers' own. It can only do so where every request succeeded: of a failed
+// one the server may have counted tokens that never reached us.
 func counterWarnings(f results.Figures, counters []map[string]float64, probes []results.Record) []results.Warning {
 	theirs, known := Sum(counters, scrape.OutputTokensTotal)
 	for _, r := range probes {
@@ -184,9 +177,6 @@ func counterWarnings(f results.Figures, counters []map[string]float64, probes []
 	if !known || f.Failed > 0 || f.Unsent > 0 || f.TotalOutputTokens == nil || theirs == float64(*f.TotalOutputTokens) {
 		return nil
 	}
-	return []results.Warning{{
-		Code: results.WarnCounters,
-		Message: fmt.Sprintf("the servers' own counters report %.0f output tokens, the client counted %d", theirs,
-			*f.TotalOutputTokens),
-	}}
+	return []results.Warning{results.Warnf(results.WarnCounters,
+		"the servers' own counters report %.0f output tokens, the client counted %d", theirs, *f.TotalOutputTokens)}
 }

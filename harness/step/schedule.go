@@ -2,6 +2,7 @@ package step
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -55,7 +56,7 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 	case s.stagedRates():
 		o.Repeat = true
 		if o.Arrivals, err = load.ArrivalsStages(s.Stages, s.Burstiness, rng); err == nil && len(o.Arrivals) == 0 {
-			err = fmt.Errorf("plan arrivals: no request falls into the stages")
+			err = errors.New("plan arrivals: no request falls into the stages")
 		}
 	case s.Ramp.Strategy != "":
 		var changes []results.RateChange

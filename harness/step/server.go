@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/load"
@@ -87,9 +88,9 @@ func waitForExitNotice(ctx context.Context, last results.FailureClass, servers [
 	behindRouter := last == results.FailHTTP && slices.ContainsFunc(servers, isInner)
 	switch {
 	case (last == results.FailTransport || behindRouter) && !slices.ContainsFunc(servers, isDistant):
-		Pause(ctx, exitNoticeDelay)
+		sleep.For(ctx, exitNoticeDelay)
 	case last == results.FailTransport, last == results.FailConnect, behindRouter:
-		Pause(ctx, distantExitNoticeDelay)
+		sleep.For(ctx, distantExitNoticeDelay)
 	}
 }
 

@@ -1,7 +1,6 @@
 package step
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -97,18 +96,13 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 
 	var all []results.Warning
 	if madeOfRandomIDs(asked.Dataset) {
-		all = append(all, results.Warning{
-			Code: results.WarnSpecRandom, Message: "the prompts are random token ids: " +
-				"drafts are accepted differently " +
-				"on random tokens than on text, so acceptance does not predict real use",
-		})
+		all = append(all, results.Warnf(results.WarnSpecRandom, "the prompts are random token ids: drafts are accepted "+
+			"differently on random tokens than on text, so acceptance does not predict real use"))
 	}
 
 	if asked.IgnoreEOS {
-		all = append(all, results.Warning{
-			Code: results.WarnSpecPastEnd, Message: "ignore_eos continues answers past their natural end, where " +
-				"drafts are accepted differently: acceptance mixes both",
-		})
+		all = append(all, results.Warnf(results.WarnSpecPastEnd, "ignore_eos continues answers past their natural end, "+
+			"where drafts are accepted differently: acceptance mixes both"))
 	}
 
 	for _, s := range servers {
@@ -131,12 +125,12 @@ func warnPinned(s results.Server) *results.Warning {
 		math.Abs(*s.Speculation.Length-pinned) <= pinTolerance*pinned {
 		return nil
 	}
-	return &results.Warning{Code: results.WarnAcceptance, Message: fmt.Sprintf("the acceptance length is pinned to "+
-		"%.4g, and the drafts of the pass have %.4g (by %s): more than %.0f %% apart", pinned, *s.Speculation.Length,
-		s.Speculation.Source, 100*pinTolerance)}
+	return new(results.Warnf(results.WarnAcceptance, "the acceptance length is pinned to %.4g, and the drafts of the "+
+		"pass have %.4g (by %s): more than %.0f %% apart", pinned, *s.Speculation.Length, s.Speculation.Source,
+		100*pinTolerance))
 }
 
-// madeOfRandomIDs reports whether a data set's prompts are drawn at random.
+// madeOfRandomIDs reports whether a dataset's prompts are drawn at random.
 func madeOfRandomIDs(kind string) bool {
 	return strings.HasPrefix(kind, "random") || kind == "prefix_repetition"
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
@@ -149,7 +150,7 @@ func (m *Monitor) readRest(ctx context.Context, ids []string, least time.Duratio
 	w.sampling = m.Source.Start(ctx, w.take)
 	w.await(ctx, m.patience())
 	m.isSlow = !w.complete()
-	step.Pause(ctx, least)
+	sleep.For(ctx, least)
 	w.sampling.Stop()
 	rest := map[string]atRest{}
 	for id, g := range w.latest() {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/status"
-	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -38,10 +38,7 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 		waited := time.Since(began)
 		if len(restless) == 0 || waited >= asked.Timeout || ctx.Err() != nil {
 			if all := append(restless, silent...); len(all) > 0 {
-				result.Warnings = append(result.Warnings, results.Warning{
-					Code: results.WarnNotSettled, Message: fmt.Sprintf("after %.0f s: %s", waited.Seconds(),
-						strings.Join(all, "; ")),
-				})
+				result.Warnf(results.WarnNotSettled, "after %.0f s: %s", waited.Seconds(), strings.Join(all, "; "))
 			}
 			return
 		}
@@ -53,7 +50,7 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 					asked.Timeout),
 			})
 		}
-		step.Pause(ctx, min(settlePoll, asked.Timeout-waited))
+		sleep.For(ctx, min(settlePoll, asked.Timeout-waited))
 	}
 }
 

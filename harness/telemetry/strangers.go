@@ -161,8 +161,6 @@ func (m *Monitor) warnOfStrangers(found []results.GPUHolder, result *results.Res
 		parts = append(parts, text)
 	}
 
-	result.Warnings = append(result.Warnings, results.Warning{
-		Code: results.WarnForeignGPUUser, Message: "processes that bench did not start used the GPUs of the step: " +
-			strings.Join(parts, ", "),
-	})
+	result.Warnf(results.WarnForeignGPUUser, "processes that bench did not start used the GPUs of the step: %s",
+		strings.Join(parts, ", "))
 }

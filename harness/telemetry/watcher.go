@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -208,8 +207,7 @@ func (w *watcher) Judge(result *results.Result) {
 	t.Notes = append(t.Notes, w.notes...)
 	result.Telemetry = t
 	if w.err != nil {
-		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnTelemetryGaps, Message: fmt.Sprintf("readings are missing: %v", w.err)})
+		result.Warnf(results.WarnTelemetryGaps, "readings are missing: %v", w.err)
 	}
 
 	w.monitor.warnOfTelemetry(result)

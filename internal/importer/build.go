@@ -252,10 +252,8 @@ func (e *entry) judge(r *results.Result) {
 		if len(r.Figures.FailureSamples) > 0 {
 			why = "first: " + r.Figures.FailureSamples[0]
 		}
-		r.Warnings = append(r.Warnings, results.Warning{
-			Code: results.WarnFailures, Message: fmt.Sprintf("%d of %s did not succeed; %s", r.Figures.Failed,
-				text.Count(r.Figures.Asked, "request"), why),
-		})
+		r.Warnf(results.WarnFailures, "%d of %s did not succeed; %s", r.Figures.Failed,
+			text.Count(r.Figures.Asked, "request"), why)
 	}
 
 	evidence := metrics.Evidence{Figures: *r.Figures, Asked: r.Asked}

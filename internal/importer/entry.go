@@ -58,7 +58,7 @@ func newEntry(file, format string, line int) *entry {
 }
 
 func (e *entry) warn(code results.WarningCode, format string, args ...any) {
-	e.warnings = append(e.warnings, results.Warning{Code: code, Message: fmt.Sprintf(format, args...)})
+	e.warnings = append(e.warnings, results.Warnf(code, format, args...))
 }
 
 // state keeps a value that becomes nothing else.

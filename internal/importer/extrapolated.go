@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -110,9 +109,6 @@ func (e *entry) extrapolate(r *results.Result) {
 		share = *c
 	}
 	r.Extrapolated = results.Extrapolate(*r.Figures, e.factor, share)
-	r.Warnings = append(r.Warnings, results.Warning{
-		Code: results.WarnExtrapolated,
-		Message: fmt.Sprintf("the file multiplies these rates by %d and divides the duration by it: one of %d "+
-			"replicas ran, and the others were not measured", e.factor, e.factor),
-	})
+	r.Warnf(results.WarnExtrapolated, "the file multiplies these rates by %d and divides the duration by it: one of %d "+
+		"replicas ran, and the others were not measured", e.factor, e.factor)
 }
