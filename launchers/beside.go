@@ -45,10 +45,10 @@ func (s *Server) besideStages() []ready.Stage {
 	return stages
 }
 
-// BesideURLs are where requests go beside BaseURL: other nodes of the server that
-// take them.
-func (s *Server) BesideURLs() []string {
-	var urls []string
+// URLs are where requests go: the server's own address, and those of other nodes of it
+// that take them.
+func (s *Server) URLs() []string {
+	urls := []string{s.BaseURL()}
 	for _, n := range s.beside {
 		urls = append(urls, n.BaseURL())
 	}

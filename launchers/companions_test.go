@@ -318,8 +318,8 @@ func TestEveryNodeTakesRequests(t *testing.T) {
 			b.spec.Span.Nodes[1].Address = "127.0.0.2"
 			server := b.launch(t)
 			want := fmt.Sprintf("http://127.0.0.2:%d", b.spec.Port)
-			if got := server.BesideURLs(); len(got) != 1 || got[0] != want {
-				t.Fatalf("BesideURLs() = %q, want %s", got, want)
+			if got := server.URLs(); len(got) != 2 || got[1] != want {
+				t.Fatalf("URLs() = %q, want %s behind its own", got, want)
 			}
 
 			one, err := server.Endpoint.Counters(t.Context())

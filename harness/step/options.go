@@ -33,10 +33,7 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	opts.Body = body
 	opts.Classes = classesOver(kindBody, l.Classes)
 	for _, s := range servers {
-		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
-		if spread, ok := s.(interface{ BesideURLs() []string }); ok {
-			opts.Target.BaseURLs = append(opts.Target.BaseURLs, spread.BesideURLs()...)
-		}
+		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURLs(s)...)
 	}
 
 	if server.APIKey.Value != "" {
@@ -74,13 +71,13 @@ func takingRequests(servers []Server) []Server {
 	return slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Info().Inner })
 }
 
-// requestURL is where requests to a server go. The one in its description is
+// requestURLs are where requests to a server go. The address in its description is
 // for readers: a password in it is hidden.
-func requestURL(s Server) string {
-	if addressed, ok := s.(interface{ BaseURL() string }); ok {
-		return addressed.BaseURL()
+func requestURLs(s Server) []string {
+	if urls := s.Abilities().URLs; urls != nil {
+		return urls()
 	}
-	return s.Info().BaseURL
+	return []string{s.Info().BaseURL}
 }
 
 // Infos describes servers.

@@ -22,15 +22,12 @@ func answeredByOthers(ctx context.Context, servers []Server) *results.Failure {
 	return nil
 }
 
-// holdsPort is a Server that knows which of its processes listen on its port.
-type holdsPort interface{ PortHolders() []results.Member }
-
 // portHolders are those of each server; nil where they cannot be seen.
 func portHolders(servers []Server) [][]results.Member {
 	all := make([][]results.Member, len(servers))
 	for i, s := range servers {
-		if h, ok := s.(holdsPort); ok {
-			all[i] = h.PortHolders()
+		if holders := s.Abilities().PortHolders; holders != nil {
+			all[i] = holders()
 		}
 	}
 	return all

@@ -53,6 +53,10 @@ type Abilities struct {
 	// Identity asks the server who it is; WrongModel judges what it says.
 	Identity   func(ctx context.Context) (endpoint.Identity, error)
 	WrongModel func(id endpoint.Identity) *results.Failure
+	// URLs are where requests go, passwords included; nil: to the address of Info.
+	URLs func() []string
+	// PortHolders are those of its processes that listen on its port.
+	PortHolders func() []results.Member
 	// OwnPIDs are its processes, as the kernel numbers them here.
 	OwnPIDs func() []int
 }
@@ -64,7 +68,7 @@ type Launched struct{ *launchers.Server }
 func (s Launched) Abilities() Abilities {
 	return Abilities{
 		ResetCache: s.ResetCache, Intruder: s.Intruder, Metrics: s.Metrics, Identity: s.Identity,
-		WrongModel: s.WrongModel, OwnPIDs: s.OwnPIDs,
+		WrongModel: s.WrongModel, URLs: s.URLs, PortHolders: s.PortHolders, OwnPIDs: s.OwnPIDs,
 	}
 }
 

@@ -15,6 +15,9 @@ type lengthTeller struct {
 	info results.Server
 }
 
+// Abilities implements Server.
+func (lengthTeller) Abilities() Abilities { return Abilities{} }
+
 func (s lengthTeller) Info() results.Server { return s.info }
 
 func TestSized(t *testing.T) {
