@@ -16,7 +16,7 @@ type budget struct {
 	pace     *pace
 	deadline time.Time // of the run; zero: none
 	limit    string    // where it comes from, in words
-	until    time.Time // the same, if until: has set it
+	until    string    // of the scenario, if that is where it comes from
 	strict   bool      // nothing is begun that would not be ended by the deadline
 
 	dropFrom int // repeats from this one on are left out; 0: none

@@ -168,9 +168,8 @@ func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	}
 	if by := n.scenario.EndBy; !by.IsZero() {
 		n.budget.strict = true
-		moment := by.From(time.Now())
-		if left := time.Until(moment); d == 0 || left < d {
-			d, limit, n.budget.until = max(left, 1), "the time until "+by.String(), moment
+		if left := time.Until(by.From(time.Now())); d == 0 || left < d {
+			d, limit, n.budget.until = max(left, 1), "the time until "+by.String(), by.String()
 		}
 	}
 	if d == 0 {

@@ -144,7 +144,7 @@ type Failure struct { //nolint:errname // it is a value of the format first, and
 	HTTPStatus int          `json:"http_status,omitempty"`
 	ExitCode   *int         `json:"exit_code,omitempty"` // 128+n after signal n
 	LogTail    []string     `json:"log_tail,omitempty"`  // last lines of the server's log, oldest first
-	Until      time.Time    `json:"until,omitzero"`      // the moment of until: that left no time
+	Until      string       `json:"until,omitempty"`     // of the scenario, if that is what left no time
 }
 
 // Error makes a Failure usable as an error.

@@ -278,7 +278,7 @@ func TestEndOfRunnerOrEntry(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 11, 29, 7, 30, 0, 0, time.UTC)
 	byRunner := results.Failf(results.FailDeadline, "not started: 20 s are left")
-	byRunner.Until = until
+	byRunner.Until = until.Format(time.RFC3339)
 	byDeadline := results.Failf(results.FailDeadline, "the run's deadline of 1h0m0s passed")
 	for _, c := range []struct {
 		name    string
@@ -294,7 +294,7 @@ func TestEndOfRunnerOrEntry(t *testing.T) {
 		{"nothing", time.Time{}, nil, false},
 	} {
 		run := entryRun{Run: &results.Run{Steps: []results.Step{{Result: &results.Result{Failure: c.failure}}}}}
-		r := Runner{Until: until.Add(time.Millisecond)} // runs are told whole seconds
+		r := Runner{Until: until}
 		if got := r.ends(Entry{Until: c.own}, run); got != c.want {
 			t.Errorf("%s: ends() = %v, want %v", c.name, got, c.want)
 		}

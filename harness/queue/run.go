@@ -204,9 +204,9 @@ func (r *Runner) ends(e Entry, run entryRun) bool {
 	if run.Run == nil || r.Until.IsZero() || e.endsBefore(r.Until) {
 		return false
 	}
-	by := r.Until.Truncate(time.Second) // as Entry.End writes it
+	by := e.End(r.Until)
 	return slices.ContainsFunc(run.Steps, func(s results.Step) bool {
-		return s.Result.Failure != nil && s.Result.Failure.Until.Equal(by)
+		return s.Result.Failure != nil && s.Result.Failure.Until == by
 	})
 }
 
