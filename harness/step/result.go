@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics"
@@ -62,8 +63,8 @@ func WarnOrigin(result *results.Result) {
 		result.Warnf(results.WarnSimulated, "these figures come from the simulator, not from an inference engine")
 	}
 	if n := len(result.Earlier); n > 0 {
-		result.Warnf(results.WarnRetried, "attempt %d: %d earlier attempts failed, the last with %s",
-			result.Step.Attempt, n, result.Earlier[n-1].Class)
+		result.Warnf(results.WarnRetried, "attempt %d: %s failed, the last with %s", result.Step.Attempt,
+			text.Count(n, "earlier attempt"), result.Earlier[n-1].Class)
 	}
 }
 
