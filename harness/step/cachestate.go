@@ -178,8 +178,8 @@ func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request
 	kind, _ := engines.Lookup(r.Servers[0].Info().Launcher)
 	body := job.Options.Body
 	wish := CacheRequest{Asked: point.PrefixCache, How: []string{}}
-	if _, own := point.Body["cache_prompt"]; !own &&
-		(wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
+	// Turns find what was said before in the cache of every other engine, even one that begins cold.
+	if _, own := point.Body["cache_prompt"]; !own && (wish.Asked != scenarios.CacheCold || job.converses()) {
 		delete(body, "cache_prompt") // the engine's own way
 	}
 
