@@ -29,6 +29,8 @@ type Asked struct {
 	RequestRate    *float64 `json:"request_rate"`    // requests/s; null: all at once
 	Burstiness     *float64 `json:"burstiness"`      // 1: Poisson; null: constant gaps
 	Ramp           *Ramp    `json:"ramp"`            // null: none
+	// requests left at their recorded times divided by this; null: the dataset has none, or they were not used
+	ReplaySpeed *float64 `json:"replay_speed,omitempty"`
 	// nothing was to be sent from then on; null: the number of prompts decided
 	SendForS  *float64 `json:"send_for_s"`
 	Tokenizer string   `json:"tokenizer"` // that prompts were counted with; "": nothing was

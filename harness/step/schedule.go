@@ -65,7 +65,8 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 			asked.Ramp.Changes = append(asked.Ramp.Changes, changes...)
 		}
 	case math.IsInf(s.Rate, 1) && recorded != nil && !s.NoReplay && !math.IsInf(s.ReplaySpeed, 1):
-		o.Arrivals, err = load.Replay(recorded, cmp.Or(s.ReplaySpeed, 1))
+		asked.ReplaySpeed = new(cmp.Or(s.ReplaySpeed, 1))
+		o.Arrivals, err = load.Replay(recorded, *asked.ReplaySpeed)
 	case s.Duration > 0 && math.IsInf(s.Rate, 1):
 		o.Repeat = true
 	case s.Duration > 0:

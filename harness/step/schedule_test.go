@@ -86,7 +86,8 @@ func TestScheduleApply(t *testing.T) {
 				t.Errorf("Apply = %v, repeat %t, duration %s, want %v, %t, %s", o.Arrivals, o.Repeat, o.Duration,
 					tt.want, tt.repeat, tt.s.Duration)
 			}
-			if (asked.Ramp != nil) != (tt.s.Ramp.Strategy != "") || (asked.SendForS != nil) != (tt.s.Duration > 0) {
+			if (asked.Ramp != nil) != (tt.s.Ramp.Strategy != "") || (asked.SendForS != nil) != (tt.s.Duration > 0) ||
+				(asked.ReplaySpeed != nil) != strings.HasPrefix(tt.name, "a trace") {
 				t.Errorf("Apply noted %+v", asked)
 			}
 		})

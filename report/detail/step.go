@@ -134,6 +134,12 @@ func printLoad(p *table.Printer, r *results.Result) {
 		}
 		rate = strings.TrimSuffix(rate, ";")
 	}
+	if a.ReplaySpeed != nil {
+		rate = fmt.Sprintf("at the recorded times, %g times as fast", *a.ReplaySpeed)
+		if *a.ReplaySpeed == 1 {
+			rate = "at the recorded times"
+		}
+	}
 	if a.RequestRate != nil {
 		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " " + rated
 	}

@@ -4,8 +4,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
+
+// Recorded times are not "all at once".
+func TestLoadOfARecording(t *testing.T) {
+	for speed, want := range map[float64]string{1: "at the recorded times\n", 10: "at the recorded times, 10 times as fast"} {
+		p := table.NewPrinter(table.Options{})
+		printLoad(p, &results.Result{Asked: results.Asked{API: "chat", NumPrompts: 3, ReplaySpeed: &speed}})
+		if got := p.String(); !strings.Contains(got, want) || strings.Contains(got, "all at once") {
+			t.Errorf("speed %v: %q, want %q", speed, got, want)
+		}
+	}
+}
 
 // Where 99 is not among the percentiles, the tail is the highest that is.
 func TestTailOfReadingsAndTurns(t *testing.T) {

@@ -268,7 +268,11 @@ func askedOf(a results.Asked) []report.Fact {
 	add("Output tokens", number(a.OutputLen))
 	add("Ignore EOS", map[bool]string{true: "yes"}[a.IgnoreEOS])
 	add("Max concurrency", cmp.Or(number(a.MaxConcurrency), "no cap"))
-	add("Request rate", cmp.Or(real(a.RequestRate, "requests/s"), "all at once"))
+	rate := cmp.Or(real(a.RequestRate, "requests/s"), "all at once")
+	if a.ReplaySpeed != nil {
+		rate = "recorded times, speed " + real(a.ReplaySpeed, "")
+	}
+	add("Request rate", rate)
 	add("Burstiness", real(a.Burstiness, ""))
 	add("Sending ended after", real(a.SendForS, "s"))
 	add("Temperature", real(a.Temperature, ""))

@@ -206,6 +206,9 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 	if a.Compat != "" {
 		load["compat"] = a.Compat
 	}
+	if a.ReplaySpeed != nil && *a.ReplaySpeed != 1 {
+		load["replay-speed"] = *a.ReplaySpeed
+	}
 	if a.SendForS != nil {
 		load["duration"] = fmt.Sprintf("%gs", *a.SendForS)
 	}
