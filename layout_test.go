@@ -415,8 +415,8 @@ var rules = map[string]rule{
 	}, never: []string{"net/http", "os/exec", "github.com/spf13/cobra"}},
 	"harness/cluster": {ours: []string{
 		"gpu", "gpu/device", "harness", "harness/machine", "harness/plan",
-		"harness/session", "harness/slurm", "internal/inside", "internal/output", "internal/text", "internal/usage",
-		"launchers/cleanup",
+		"harness/session", "harness/slurm", "internal/inside", "internal/output", "internal/sleep", "internal/text",
+		"internal/usage", "launchers/cleanup",
 		"launchers/recipe", "report", "report/live", "results", "results/store", "scenarios",
 	}, never: noCLI},
 	"harness/queue": {ours: []string{

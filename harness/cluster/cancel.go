@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -72,7 +73,7 @@ func (c Cluster) Wait(ctx context.Context, w io.Writer) error {
 			fmt.Fprintf(w, "no job is left; to continue: bench resume %s\n", c.Folder.Dir())
 			return nil
 		}
-		pause(ctx, period)
+		sleep.For(ctx, period)
 		period = min(lastLook, period+period/2)
 	}
 }

@@ -139,7 +139,8 @@ func (a groupArray) ids() []string {
 	return ids
 }
 
-// arrays are as few as the cluster allows, in the order of their first groups.
+// arrays splits groups into as few arrays as a cluster allows that takes most jobs in
+// one, in the order of their first groups.
 func arrays(groups []results.Group, most int) []groupArray {
 	var sizes []int
 	bySize := map[int][]results.Group{}
@@ -165,16 +166,6 @@ func arrays(groups []results.Group, most int) []groupArray {
 // has no folder yet.
 func Script(sc *scenarios.Scenario, self string, groups []results.Group) (string, error) {
 	return jobScript(sc.Slurm, []string{self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", groups, "", nil)
-}
-
-// Arrays splits groups into as few arrays as a cluster allows that takes most
-// jobs in one, in the order of their first groups.
-func Arrays(groups []results.Group, most int) [][]results.Group {
-	var out [][]results.Group
-	for _, array := range arrays(groups, most) {
-		out = append(out, array)
-	}
-	return out
 }
 
 func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupArray, after string,

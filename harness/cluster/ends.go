@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/harness/slurm"
@@ -102,10 +103,7 @@ func lostJobs(run *results.Run, jobs map[string]slurm.Job) []results.JobEnd {
 	for _, group := range run.Manifest.Groups {
 		end, submitted := last[group.ID]
 		_, queued := jobs[group.ID]
-		open := false
-		for _, step := range group.Steps {
-			open = open || !done[step]
-		}
+		open := slices.ContainsFunc(group.Steps, func(step string) bool { return !done[step] })
 		if submitted && !queued && open {
 			lost = append(lost, end)
 		}

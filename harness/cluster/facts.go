@@ -12,9 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/machine"
@@ -83,10 +80,8 @@ func (g *grant) askNodes(ctx context.Context, self string, sc *scenarios.Scenari
 	ctx, cancel := context.WithTimeout(ctx, sweepStep)
 	defer cancel()
 	count := strconv.Itoa(len(g.nodes))
-	cmd := exec.CommandContext(ctx, "srun", "--overlap", "--nodes="+count, "--ntasks="+count, //nolint:gosec // srun by name
-		"--ntasks-per-node=1", "--cpu-bind=none", "--export=ALL", self, "sweep", "--addresses")
-	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true} // Ctrl-C is for bench
-	cmd.WaitDelay = time.Second
+	onAll := []string{"--nodes=" + count, "--ntasks=" + count, "--ntasks-per-node=1"}
+	cmd := sweepCommand(ctx, self, onAll, "--addresses")
 	var stdout bytes.Buffer
 	var stderr output.Head
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/report"
@@ -90,7 +91,7 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 			period = firstLook
 		}
 		const share = 20 // of the time is spent looking, at most
-		pause(ctx, pauseAfter(period, share*time.Since(began)))
+		sleep.For(ctx, pauseAfter(period, share*time.Since(began)))
 		period = min(lastLook, period+period/2)
 	}
 }
@@ -184,15 +185,6 @@ func onNode(r *results.Result) string {
 		return ""
 	}
 	return " (" + r.Node + ")"
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // ErrNoJobs is for commands on jobs of a run that has none.

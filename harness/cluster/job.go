@@ -30,12 +30,12 @@ func groupOf(p machine.Process, dir string, m *results.Manifest, ids []string) (
 	number, _ := p.Lookup("SLURM_ARRAY_TASK_ID")
 	task, err := strconv.Atoi(number)
 	if err != nil || task < 0 || task >= len(ids) {
-		return results.Group{}, usage.Mark(fmt.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the "+
-			"groups given", number, len(ids)-1))
+		return results.Group{}, usage.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the groups given",
+			number, len(ids)-1)
 	}
 	at := slices.IndexFunc(m.Groups, func(g results.Group) bool { return g.ID == ids[task] })
 	if at < 0 {
-		return results.Group{}, usage.Mark(fmt.Errorf("%s has no group %q", dir, ids[task]))
+		return results.Group{}, usage.Errorf("%s has no group %q", dir, ids[task])
 	}
 	return m.Groups[at], nil
 }
@@ -110,8 +110,8 @@ func sharedNode(ctx context.Context, node, job string) []results.Warning {
 	if err != nil || others == 0 {
 		return nil
 	}
-	return []results.Warning{{Code: results.WarnSharedNode, Message: fmt.Sprintf("%s on %s when this one began",
-		text.Count(others, "other job"), node)}}
+	return []results.Warning{results.Warnf(results.WarnSharedNode, "%s on %s when this one began",
+		text.Count(others, "other job"), node)}
 }
 
 // noteNode notes how the job fared on its node, and keeps jobs that wait away from

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"os/signal"
 	"time"
 
@@ -77,10 +76,7 @@ func (n nodeSweeper) Sample(ctx context.Context, node string, found func([]devic
 	defer end()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastReading, end) })()
 
-	cmd := exec.CommandContext(over, "srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist="+node,
-		"--cpu-bind=none", "--export=ALL", "--unbuffered", n.self, "sweep", "--sample") //nolint:gosec // srun by name, arguments ours
-	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true} // Ctrl-C is for bench
-	cmd.WaitDelay = time.Second
+	cmd := sweepCommand(over, n.self, append(onlyOn(node), "--unbuffered"), "--sample")
 	lines := output.Lines{Most: longestSample, Do: func(line string) {
 		var l nodeLine
 		switch err := json.Unmarshal([]byte(line), &l); {

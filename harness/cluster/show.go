@@ -25,7 +25,7 @@ func ShowJobs(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, self string) er
 	}
 
 	fmt.Fprint(w, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
-	for _, array := range Arrays(groups, len(groups)) {
+	for _, array := range arrays(groups, len(groups)) {
 		script, err := Script(sc, self, array)
 		if err != nil {
 			return err

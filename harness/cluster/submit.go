@@ -158,8 +158,7 @@ func (c Cluster) submitArray(ctx context.Context, journal *store.Journal, groups
 	id, err := c.client.Submit(ctx, script)
 	if err != nil {
 		return "", fmt.Errorf("%w (jobs that were submitted before continue: 'bench watch %s' or 'bench cancel %s')",
-			err,
-			c.Folder.Dir(), c.Folder.Dir())
+			err, c.Folder.Dir(), c.Folder.Dir())
 	}
 
 	ids := groups.ids()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,26 +37,22 @@ const (
 
 // Sweep implements cleanup.NodeSweeper.
 func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (results.NodeProof, error) {
-	argv := []string{
-		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" +
-			sweep.Node, "--cpu-bind=none", "--export=ALL", n.self,
-		"sweep", "--cookie", sweep.Cookie,
+	args := []string{
+		"--cookie", sweep.Cookie,
 		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
 	}
-
 	if sweep.Engine != "" {
-		argv = append(argv, "--engine", sweep.Engine)
+		args = append(args, "--engine", sweep.Engine)
 	}
-
 	if sweep.Grace > 0 {
-		argv = append(argv, "--grace", sweep.Grace.String())
+		args = append(args, "--grace", sweep.Grace.String())
 	}
 	if sweep.GPUs != nil {
 		list, err := recipe.GPUList(sweep.GPUs)
 		if err != nil {
 			return results.NodeProof{}, err
 		}
-		argv = append(argv, "--gpus", list)
+		args = append(args, "--gpus", list)
 	}
 
 	limit := sweepStep + sweep.Grace
@@ -64,23 +61,21 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 		if err != nil {
 			return results.NodeProof{}, err
 		}
-		argv = append(argv, "--baseline", string(text))
+		args = append(args, "--baseline", string(text))
 		limit += max(sweepVRAM, sweep.VRAM.Timeout)
 	}
 
 	killNow := sweep.KillNow
 	select {
 	case <-killNow: // it starts so: a signal might come before it can be told
-		argv, killNow = append(argv, "--kill-now"), nil
+		args, killNow = append(args, "--kill-now"), nil
 	default:
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // srun by name, arguments ours
-	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}     // Ctrl-C is for bench
-	cmd.WaitDelay = time.Second
+	cmd := sweepCommand(ctx, n.self, onlyOn(sweep.Node), args...)
 	var stdout bytes.Buffer
 	var stderr output.Head
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -90,6 +85,19 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 	}
 
 	return parseSweep(stdout.String())
+}
+
+// onlyOn are the options of srun for a single process on a node.
+func onlyOn(node string) []string { return []string{"--nodes=1", "--ntasks=1", "--nodelist=" + node} }
+
+// sweepCommand is "bench sweep" on other nodes of the job, by srun; where are the
+// options that choose them.
+func sweepCommand(ctx context.Context, self string, where []string, args ...string) *exec.Cmd {
+	argv := slices.Concat([]string{"--overlap"}, where, []string{"--cpu-bind=none", "--export=ALL", self, "sweep"}, args)
+	cmd := exec.CommandContext(ctx, "srun", argv...)  //nolint:gosec // srun by name, arguments ours
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true} // Ctrl-C is for bench
+	cmd.WaitDelay = time.Second
+	return cmd
 }
 
 // runAndForwardKill runs a sweep by srun, which passes the signal of a killNow on.

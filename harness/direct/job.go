@@ -226,7 +226,7 @@ func prompts(ctx context.Context, f *vllmcli.Flags, s *loadspec.Settings, server
 	}
 	set, err := mixture.Whole(kinds, f.Dataset.NumPrompts, f.Dataset.Seed, sets)
 	if err != nil {
-		return nil, counter, usage.Mark(fmt.Errorf("%w: lower --num-prompts", err))
+		return nil, counter, usage.Errorf("%w: lower --num-prompts", err)
 	}
 	return set, counter, nil
 }
