@@ -94,3 +94,27 @@ func texts(t *testing.T) []string {
 	}
 	return out
 }
+
+// A comment that begins as the one of a name does is about the name below it.
+func TestCommentsNameWhatFollows(t *testing.T) {
+	declared := regexp.MustCompile(`^(?:func (?:\([^)]*\) )?|type |var |const )(\w+)`)
+	first := regexp.MustCompile(`^// ([a-z]\w*)\b`)
+	for _, files := range goFiles(t) {
+		for _, file := range files {
+			begins := "" // the first word of the comment that goes on, if it may be a name
+			commented := false
+			for line := range strings.Lines(read(t, file)) {
+				name := declared.FindStringSubmatch(line)
+				switch word := first.FindStringSubmatch(line); {
+				case commented && name != nil && begins != "" && begins != name[1]:
+					t.Errorf("%s: the comment of %s begins with %s", file, name[1], begins)
+				case !commented && word != nil:
+					begins = word[1]
+				}
+				if commented = strings.HasPrefix(line, "//"); !commented {
+					begins = ""
+				}
+			}
+		}
+	}
+}

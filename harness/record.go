@@ -16,7 +16,7 @@ type recorder struct {
 	halt    func(why *results.Failure)
 }
 
-// tell writes an event into the journal.
+// appendEvent writes an event into the journal.
 func (r *recorder) appendEvent(e results.Event) error {
 	return r.write(func() error { return r.journal.Append(e) })
 }

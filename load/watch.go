@@ -87,7 +87,7 @@ func (w *watch) stop() {
 	}
 }
 
-// arm sets the timer to the next limit. The lock is held.
+// setTimer sets the timer to the next limit. The lock is held.
 func (w *watch) setTimer() {
 	if w.over {
 		return

@@ -45,7 +45,7 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 	return c, nil
 }
 
-// ids implements idTable: one pass over the column.
+// IDs implements IDTable: one pass over the column.
 func (c idColumn) IDs(ctx context.Context, picked []int) (out [][]int, err error) {
 	defer asCorrupt(&err)
 

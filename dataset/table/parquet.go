@@ -165,7 +165,7 @@ func (t *parquetTable) textLeaves(field string) (text, role int, err error) {
 	return text, role, nil
 }
 
-// each implements chatTable: one pass over the two parts of the column.
+// Each implements Chats: one pass over the two parts of the column.
 func (t *parquetTable) Each(ctx context.Context, field string, picked []int,
 	use func(int, []Utterance) error,
 ) (err error) {

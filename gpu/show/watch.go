@@ -86,7 +86,7 @@ func (w *watch) writeJSON(sample gpu.Sample) {
 	_ = json.NewEncoder(w.out).Encode(line) // the reader has gone; the watch ends by its signal
 }
 
-// tell writes what is newest. A reading older than three periods is not told:
+// print writes what is newest. A reading older than three periods is left out:
 // it would pass for the present.
 func (w *watch) print(now time.Time) {
 	w.mu.Lock()

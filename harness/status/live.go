@@ -24,7 +24,7 @@ import (
 const livePeriod = time.Second
 
 // Live is what is known of a run while it runs: the runner tells it, and it
-// tells whoever watches, by live.json and by Told. It costs the load client
+// tells whoever watches, by live.json and OnChange. It costs the load client
 // some hundred nanoseconds a request, and nothing a token. All methods work on
 // nil, and do nothing.
 type Live struct {
@@ -125,7 +125,7 @@ func (l *Live) run(ctx context.Context) {
 	}
 }
 
-// tell writes the file and calls Told. What cannot be written is not missed:
+// publish writes the file and calls OnChange. What cannot be written is not missed:
 // the journal holds what happened.
 func (l *Live) publish() {
 	now := l.Snapshot()

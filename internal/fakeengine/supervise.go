@@ -65,7 +65,7 @@ func inherited() (net.Listener, bool, error) {
 	return listener, true, err
 }
 
-// leave ends a worker once it has answered what it has begun, without a word: it
+// leaveTo ends a worker once it has answered what it has begun, without a word: it
 // accepts nothing more, and serves the connections that it has.
 func (e *engine) leaveTo(listener net.Listener) {
 	const look, quietLooks = 50 * time.Millisecond, 10

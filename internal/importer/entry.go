@@ -211,7 +211,7 @@ func (e *entry) setLatency(t labels.Target, v float64) bool {
 	}[t.Stat], v)
 }
 
-// tell notes that a setting of the load is known.
+// stateSetting notes that a setting of the load is known.
 func (e *entry) stateSetting(name string) {
 	if !slices.Contains(e.origin.StatedSettings, name) {
 		e.origin.StatedSettings = append(e.origin.StatedSettings, name)

@@ -198,11 +198,8 @@ type llamaOption struct {
 	short bool // the spelling that was looked up has a single dash
 }
 
-// llamaLookup finds an option by any of its spellings without dashes. A
-// spelling that is not known is an option with a value of its own name;
-// one of one or two letters has a single dash.
-// llamaWeightsOnGPU: without arguments that keep a part in main memory or spread
-// the parts unevenly. Nearly a hundred layers are meant as all.
+// llamaWeightsOnGPU reports whether all weights are on the GPU: without arguments that
+// keep a part in main memory or spread the parts unevenly. Nearly a hundred layers are meant as all.
 func llamaWeightsOnGPU(args []recipe.Arg) bool {
 	const all = 99
 	if !hasNone(llamaSpelling, "override-tensor", "cpu-moe", "n-cpu-moe", "device", "tensor-split", "main-gpu",
@@ -221,6 +218,9 @@ func llamaWeightsOnGPU(args []recipe.Arg) bool {
 	return text == "all" || err == nil && n >= all
 }
 
+// llamaLookup finds an option by any of its spellings without dashes. A spelling that
+// is not known is an option with a value of its own name; one of one or two letters has
+// a single dash.
 func llamaLookup(spelling string) llamaOption {
 	for line := range strings.Lines(llamaOptions) {
 		words := strings.Fields(line)

@@ -93,7 +93,7 @@ func (r *Progress) Run(ctx context.Context, ladder []Stage) *results.Failure {
 	return nil
 }
 
-// stand records what is waited for from now on.
+// setStage records what is waited for from now on.
 func (r *Progress) setStage(what string) {
 	if r.onChange != nil {
 		r.onChange(what)

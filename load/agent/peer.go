@@ -196,7 +196,7 @@ func sizeOf(p dialect.Prompt) int {
 	return size
 }
 
-// arm waits until the agent is ready to start, and returns what its clock
+// awaitArmed waits until the agent is ready to start, and returns what its clock
 // shows. An agent that cannot do the job says so here, and is done with it.
 func (p *peer) awaitArmed(ctx context.Context) (at reading, done bool, err error) {
 	m, err := p.next(ctx)

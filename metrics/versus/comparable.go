@@ -199,7 +199,7 @@ func Verbatim(r *results.Result) string {
 	return message
 }
 
-// telling is the last line of a log that names an error, else the last one.
+// lastErrorLine is the last line of a log that names an error, else the last one.
 func lastErrorLine(lines []string) string {
 	last := ""
 	for _, message := range slices.Backward(lines) {

@@ -197,7 +197,7 @@ func wordsOf(f *results.Failure) string {
 	return f.Error()
 }
 
-// points and variants are the columns and rows of the matrix, in the order in
+// axes are the rows and columns of the matrix, in the order in
 // which they are planned; the scenario's order of variants where it is known.
 func (b *Board) axes() (variants, points []string) {
 	variants = slices.Clone(b.Manifest.Variants)
