@@ -14,7 +14,8 @@ import (
 
 // printGPUs prints what each GPU of a step did, their sum, and how that was read.
 func printGPUs(p *table.Printer, t *results.Telemetry) {
-	if t == nil {
+	if t == nil || len(t.GPUs) == 0 && t.Host == nil && len(t.Nodes) == 0 && samplingText(t) == "" &&
+		len(t.Notes) == 0 {
 		return
 	}
 

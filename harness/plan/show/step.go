@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -89,9 +90,20 @@ func describeCaches(c scenarios.StartCaches) string {
 	return strings.Join(parts, ", ")
 }
 
+// promptsOf says how many prompts a load has, and what its rate counts.
+func promptsOf(a results.Asked) (prompts, rated string) {
+	switch a.Dataset {
+	case "sessions":
+		return text.Count(a.NumPrompts, "recorded session"), "sessions/s"
+	case "conversation":
+		return text.Count(a.NumPrompts, "conversation"), "conversations/s"
+	}
+	return fmt.Sprintf("%d %s prompts", a.NumPrompts, a.Dataset), "requests/s"
+}
+
 // describe is a load point in a line.
 func describe(a results.Asked, seed bool) string {
-	prompts := fmt.Sprintf("%d %s prompts", a.NumPrompts, a.Dataset)
+	prompts, rated := promptsOf(a)
 	if seed {
 		prompts += fmt.Sprintf(" (seed %d)", a.Seed)
 	}
@@ -107,7 +119,7 @@ func describe(a results.Asked, seed bool) string {
 		parts = append(parts, fmt.Sprintf("concurrency %d", *a.MaxConcurrency))
 	}
 	if a.RequestRate != nil {
-		parts = append(parts, fmt.Sprintf("%g requests/s", *a.RequestRate))
+		parts = append(parts, fmt.Sprintf("%g %s", *a.RequestRate, rated))
 	}
 	if r := a.Ramp; r != nil {
 		parts = append(parts, fmt.Sprintf("%s ramp from %g to %g requests/s", r.Strategy, r.StartRPS, r.EndRPS))

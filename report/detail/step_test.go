@@ -35,3 +35,21 @@ func TestTailOfReadingsAndTurns(t *testing.T) {
 		t.Errorf("turn %q, want its p90", got)
 	}
 }
+
+// A section of readings stands only where there are some: a short pass may have none.
+func TestNoReadingsNoSection(t *testing.T) {
+	for _, tt := range []struct {
+		telemetry results.Telemetry
+		want      bool
+	}{
+		{results.Telemetry{Notes: []string{}}, false},
+		{results.Telemetry{Notes: []string{"no sampler"}}, true},
+		{results.Telemetry{Host: &results.HostFigures{}}, true},
+	} {
+		p := table.NewPrinter(table.Options{})
+		printGPUs(p, &tt.telemetry)
+		if got := strings.Contains(p.String(), "GPUs and host"); got != tt.want {
+			t.Errorf("%+v: a section %t, want %t", tt.telemetry, got, tt.want)
+		}
+	}
+}
