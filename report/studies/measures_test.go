@@ -21,6 +21,8 @@ func TestMeasureDigits(t *testing.T) {
 	}{
 		{0.04567, 1.2, "0.046", "1.200"},
 		{12850.316, 9.5, "12850.3", "9.5"},
+		{0.00234, 0.00122, "0.00234", "0.00122"},
+		{0, 0, "0.000", "0.000"},
 	} {
 		cells := []compare.Cell{cell(tt.a), cell(tt.b)}
 		figures := catalog.MeasureFigures([]*results.Result{cells[0].Counted[0], cells[1].Counted[0]})

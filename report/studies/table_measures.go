@@ -50,9 +50,12 @@ func MeasureParts(run *results.Run) []table.Piece {
 
 // measureDigits are the decimals of a row whose largest mean is given.
 func measureDigits(largest float64) int {
-	const many = 100
-	if largest >= many {
+	const many, few = 100, 0.01
+	switch {
+	case largest >= many:
 		return 1
+	case largest > 0 && largest < few:
+		return 5
 	}
 	return 3
 }
