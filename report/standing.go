@@ -281,6 +281,9 @@ func aloneLines(run *results.Run, contests []versus.Contest, figure catalog.Figu
 	if !slices.ContainsFunc(contests, func(c versus.Contest) bool { return c.Best.Variant != p.Best.Variant }) {
 		why = "Only one variant has valid figures, so nothing is compared"
 	}
+	if len(versus.VariantsOf(run)) == 1 {
+		why = "The run has one variant, so nothing is compared"
+	}
 	if run.Manifest.Method == results.MethodColdStart && len(contests) > 1 {
 		var states []string
 		for _, c := range contests {

@@ -24,7 +24,7 @@ func TestStandingOfLlamaBench(t *testing.T) {
 	}{
 		"two backends of one variant": {
 			[]results.Step{tested("m", row("x", "ROCm", 20), row("x", "Vulkan", 120))},
-			"Only one variant has valid figures, so nothing is compared: the best pp64 t/s, backend Vulkan is 120.0, of m",
+			"The run has one variant, so nothing is compared: the best pp64 t/s, backend Vulkan is 120.0, of m",
 		},
 		"two models": {
 			[]results.Step{tested("a", row("A", "CUDA", 10)), tested("b", row("B", "CUDA", 5))},

@@ -170,7 +170,7 @@ func TestStandingSentences(t *testing.T) {
 		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
 		{
 			"one variant", alone(measured("a", 1, 100)),
-			[]string{"Only one variant has valid figures, so nothing is compared: the best output tok/s is 100.0, of a " +
+			[]string{"The run has one variant, so nothing is compared: the best output tok/s is 100.0, of a " +
 				"at c8, over 1 server start."},
 			false,
 		},
