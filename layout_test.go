@@ -219,7 +219,7 @@ var rules = map[string]rule{
 		never: append([]string{"net/http", "os", "os/exec"}, noCLI...),
 	},
 	"launchers/container": {ours: []string{
-		"results", "launchers/process", "internal/output", "internal/sleep", "internal/text",
+		"results", "launchers/process", "internal/awake", "internal/output", "internal/sleep", "internal/text",
 		"internal/proc", "internal/inside",
 	}, never: append([]string{"net/http"}, noCLI...)},
 	"launchers/process": {
@@ -356,7 +356,7 @@ var rules = map[string]rule{
 		ours: []string{
 			"results/vllm",
 			"internal/text", "report/detail", "report/table",
-			"internal/inside", "internal/userfile",
+			"internal/awake", "internal/inside", "internal/userfile",
 			"dataset", "dataset/mixture", "harness/machine", "harness/session", "harness/step",
 			"internal/usage", "launchers", "launchers/engines", "launchers/recipe", "load", "load/agent",
 			"load/agent/remote", "load/spec", "load/vllmcli", "results", "internal/secrets",
@@ -464,7 +464,7 @@ var rules = map[string]rule{
 	"internal/awake":         {ours: []string{"internal/sleep"}, never: append([]string{"os"}, noSystem...)},
 	"internal/sleep":         {never: append([]string{"os"}, noSystem...)},
 	"launchers/ports": {
-		ours:  []string{"results", "internal/proc", "internal/sleep"},
+		ours:  []string{"results", "internal/awake", "internal/proc", "internal/sleep"},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
 	"internal/proc": {never: noSystem},
@@ -493,7 +493,7 @@ var rules = map[string]rule{
 			"dataset/audio",
 			"launchers/logs", "launchers/scrape",
 			"results", "launchers/engines", "launchers/recipe",
-			"launchers/serverlog", "internal/sleep", "internal/text", "internal/secrets",
+			"launchers/serverlog", "internal/awake", "internal/sleep", "internal/text", "internal/secrets",
 		},
 		never: append([]string{"os", "os/exec"}, noCLI...),
 	},
@@ -649,6 +649,41 @@ func TestNoGlobOverUserPaths(t *testing.T) {
 			if strings.Contains(string(text), "filepath."+"Glob(") {
 				t.Errorf("%s: filepath.Glob over a path of the user's; use store.Matching", file)
 			}
+		}
+	}
+}
+
+// What is waited for in a run may have been stopped together with bench, such as a server
+// on a laptop that slept: limits count the time in which bench ran (internal/awake).
+func TestLimitsOfRunsCountTimeAwake(t *testing.T) {
+	byTheClock := map[string]string{ // file: why
+		"harness/run.go":                 "the run's limit is a time of day",
+		"harness/session/session.go":     "waits for another bench, which does not stop with this one",
+		"harness/slurm/client.go":        "programs that are asked again",
+		"harness/cluster/facts.go":       "programs of other nodes",
+		"harness/cluster/sweep.go":       "programs of other nodes",
+		"harness/telemetry/strangers.go": "asks again",
+		"harness/step/servermetrics.go":  "asks again",
+		"launchers/vram/proof.go":        "the user wants the end",
+	}
+	for _, dir := range []string{"harness", "launchers"} {
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.Contains(path, "simserver") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			_, excepted := byTheClock[filepath.ToSlash(path)]
+			found := strings.Contains(string(text), "context.WithTimeout") ||
+				strings.Contains(string(text), "context.WithDeadline")
+			if found != excepted {
+				t.Errorf("%s: uses context.WithTimeout: %t; its limits should be internal/awake's, or the list has a reason",
+					path, found)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
 )
@@ -29,7 +30,8 @@ func untilReady(ctx context.Context, p machine.Process, f *vllmcli.Flags, try fu
 		return nil
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)))
+	ctx, cancel := awake.WithTimeoutCause(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)),
+		context.DeadlineExceeded)
 	defer cancel()
 
 	const pause = time.Second

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -17,7 +18,7 @@ import (
 // call makes one request. Only a 2xx answer is success: a redirect is not
 // followed, so that no secret header goes where the scenario did not say.
 func call(ctx context.Context, c scenarios.HTTPCall, limit time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
+	ctx, cancel := awake.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
 	defer cancel()
 	method := c.Method
 	if method == "" {

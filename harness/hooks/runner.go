@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -66,7 +67,7 @@ func (r *Runner) Check(ctx context.Context, check scenarios.Check) results.HookR
 }
 
 func (r *Runner) check(ctx context.Context, check scenarios.Check, limit time.Duration) results.HookRecord {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := awake.WithTimeoutCause(ctx, limit, context.DeadlineExceeded)
 	defer cancel()
 	record := r.timed(scenarios.CheckName(check), func() (string, error) { return r.look(ctx, check, limit) })
 	record.When = "check"

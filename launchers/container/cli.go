@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/output"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
@@ -131,7 +132,7 @@ const longestLine = 4 << 10
 func (c CLI) callTelling(ctx context.Context, limit time.Duration, tell func(string), args ...string) (string, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {
-		limited, cancel = context.WithTimeout(ctx, limit)
+		limited, cancel = awake.WithTimeoutCause(ctx, limit, context.DeadlineExceeded)
 	}
 	defer cancel()
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
@@ -54,7 +55,7 @@ func (e *Endpoint) ResetCache(ctx context.Context) (how string, err error) {
 
 // confirmed waits for the log to say what became of a reset.
 func (e *Endpoint) confirmed(ctx context.Context, mark *serverlog.Mark, reset *engines.Reset) error {
-	limited, cancel := context.WithTimeout(ctx, resetWait)
+	limited, cancel := awake.WithTimeoutCause(ctx, resetWait, context.DeadlineExceeded)
 	defer cancel()
 
 	for {

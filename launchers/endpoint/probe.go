@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/dataset/audio"
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -146,7 +147,7 @@ func (p *prober) post(ctx context.Context, path string, body any) Answer {
 
 // ask makes one request and reads the whole answer within limit.
 func (p *prober) ask(ctx context.Context, method, path string, body any, limit time.Duration) Answer {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := awake.WithTimeoutCause(ctx, limit, context.DeadlineExceeded)
 	defer cancel()
 	result := Answer{what: method + " " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, method, path, body)

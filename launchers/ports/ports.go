@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
@@ -102,7 +103,7 @@ func bind(ctx context.Context, host string, port int, reuse bool) error {
 
 // AwaitFree gives the kernel a moment to let go of a stopped server's port.
 func AwaitFree(ctx context.Context, host string, port int) bool {
-	ctx, cancel := context.WithTimeout(ctx, portReleaseTime)
+	ctx, cancel := awake.WithTimeoutCause(ctx, portReleaseTime, context.DeadlineExceeded)
 	defer cancel()
 	for Check(ctx, host, port) != nil {
 		if !sleep.For(ctx, pollPause) {
@@ -193,7 +194,7 @@ func FindElsewhere(ctx context.Context, host string, from int, avoid []int) (int
 
 // AwaitSilence is AwaitFree for a port of another machine.
 func AwaitSilence(ctx context.Context, host string, port int) bool {
-	ctx, cancel := context.WithTimeout(ctx, portReleaseTime)
+	ctx, cancel := awake.WithTimeoutCause(ctx, portReleaseTime, context.DeadlineExceeded)
 	defer cancel()
 	for CheckElsewhere(ctx, host, port) != nil {
 		if !sleep.For(ctx, pollPause) {

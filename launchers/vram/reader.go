@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/results"
 )
 
@@ -59,7 +60,7 @@ func (r *reading[T]) do(ctx context.Context, read func(context.Context) (T, erro
 	defer r.mu.Unlock()
 
 	var none T
-	limited, cancel := context.WithTimeout(ctx, readTime)
+	limited, cancel := awake.WithTimeoutCause(ctx, readTime, context.DeadlineExceeded)
 	defer cancel()
 
 	if r.stuck != nil {
