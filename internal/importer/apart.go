@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // dimension is something in which two results of one variant and point may
@@ -60,9 +62,7 @@ func settingDimensions(all []*entry) []dimension {
 	var names []string
 	for _, e := range all {
 		for _, s := range e.commonSettings() {
-			if !slices.Contains(names, s.Name) {
-				names = append(names, s.Name)
-			}
+			names = text.AppendNew(names, s.Name)
 		}
 	}
 

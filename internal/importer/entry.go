@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
@@ -213,9 +214,7 @@ func (e *entry) setLatency(t labels.Target, v float64) bool {
 
 // stateSetting notes that a setting of the load is known.
 func (e *entry) stateSetting(name string) {
-	if !slices.Contains(e.origin.StatedSettings, name) {
-		e.origin.StatedSettings = append(e.origin.StatedSettings, name)
-	}
+	e.origin.StatedSettings = text.AppendNew(e.origin.StatedSettings, name)
 }
 
 func (e *entry) isStated(name string) bool { return slices.Contains(e.origin.StatedSettings, name) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/text"
 )
 
 // namer gives results their variants, points and repeats.
@@ -65,9 +66,7 @@ func (n *namer) name(all []*entry) []*entry {
 // rename gives variants the names that the user wants.
 func (n *namer) rename(all []*entry) {
 	for _, e := range all {
-		if !slices.Contains(n.variants, e.ref.Variant) {
-			n.variants = append(n.variants, e.ref.Variant)
-		}
+		n.variants = text.AppendNew(n.variants, e.ref.Variant)
 		for _, r := range n.o.Renames {
 			if e.ref.Variant == r.From {
 				e.ref.Variant = r.To

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -35,9 +36,7 @@ type Naming struct {
 func (i *Imported) Runs(n Naming, o Options) []Run {
 	var methods []string
 	for _, s := range i.Steps {
-		if !slices.Contains(methods, s.Method()) {
-			methods = append(methods, s.Method())
-		}
+		methods = text.AppendNew(methods, s.Method())
 	}
 
 	if methods == nil {
@@ -97,12 +96,8 @@ func (r *Run) add(s Step) {
 	result.Format, result.Bench, result.Scenario, result.Run = m.Format, m.Bench, m.Scenario, m.Run
 	ref := result.Step
 	m.Planned = append(m.Planned, ref)
-	if !slices.Contains(m.Variants, ref.Variant) {
-		m.Variants = append(m.Variants, ref.Variant)
-	}
-	if !slices.Contains(m.Points, ref.Point) {
-		m.Points = append(m.Points, ref.Point)
-	}
+	m.Variants = text.AppendNew(m.Variants, ref.Variant)
+	m.Points = text.AppendNew(m.Points, ref.Point)
 
 	m.Simulated = m.Simulated || result.Simulated
 	for name, value := range result.Params {

@@ -62,11 +62,7 @@ func InOrder(run *results.Run) []*results.Result {
 		}
 	}
 	steps := StepResults(run)
-	slices.SortStableFunc(steps, func(a,
-		b *results.Result,
-	) int {
-		return cmp.Compare(began[a.Step.ID], began[b.Step.ID])
-	})
+	slices.SortStableFunc(steps, func(a, b *results.Result) int { return cmp.Compare(began[a.Step.ID], began[b.Step.ID]) })
 	return steps
 }
 
@@ -94,8 +90,7 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 			continue
 		}
 		at := slices.IndexFunc(cells, func(c compare.Cell) bool {
-			return c.Point == candidate.Point &&
-				c.Variant == BaselineOf(run)
+			return c.Point == candidate.Point && c.Variant == BaselineOf(run)
 		})
 		if at < 0 {
 			continue

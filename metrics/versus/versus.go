@@ -317,8 +317,7 @@ func matchCells(base, with []compare.Cell, wanted []Match) (pairs []matched, not
 			continue
 		}
 		at := slices.IndexFunc(base, func(b compare.Cell) bool {
-			return b.Variant == partner &&
-				looseName(b.Point) == looseName(w.Point)
+			return b.Variant == partner && looseName(b.Point) == looseName(w.Point)
 		})
 		if at < 0 && pointsOf(base, partner) == 1 && pointsOf(with, w.Variant) == 1 {
 			at = slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner })
@@ -396,8 +395,7 @@ func partnersOf(base, with []compare.Cell, wanted []Match) (partners map[string]
 	case len(left) == 1 && len(baseLeft) == 1:
 		partners[left[0]] = baseLeft[0]
 		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: the only ones left",
-			text.Clean(left[0]),
-			text.Clean(baseLeft[0])))
+			text.Clean(left[0]), text.Clean(baseLeft[0])))
 	default:
 		for _, name := range left {
 			notes = append(notes, text.Clean(name)+" has no counterpart in the baseline")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -202,12 +203,8 @@ func wordsOf(f *results.Failure) string {
 func (b *Board) axes() (variants, points []string) {
 	variants = slices.Clone(b.Manifest.Variants)
 	for _, s := range b.Steps {
-		if !slices.Contains(variants, s.Variant) {
-			variants = append(variants, s.Variant)
-		}
-		if !slices.Contains(points, s.Point) {
-			points = append(points, s.Point)
-		}
+		variants = text.AppendNew(variants, s.Variant)
+		points = text.AppendNew(points, s.Point)
 	}
 
 	ordered := slices.DeleteFunc(slices.Clone(b.Manifest.Points),

@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -77,7 +76,7 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*stepDe
 		About: fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", text.Clean(r.Step.Variant),
 			text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
 		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: detail.CommandsOf(r),
-		Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
+		Asked: askedOf(r.Asked), Body: text.CleanLines(r.Asked.Body),
 	}
 
 	if r.Failure != nil {
@@ -130,7 +129,7 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*stepDe
 
 	if p.text || class != string(results.OK) {
 		d.Text, err = report.StepText(run, r.Step.ID)
-		d.Text = cleanLines(d.Text)
+		d.Text = text.CleanLines(strings.TrimRight(d.Text, "\n"))
 	}
 
 	return d, err
@@ -281,13 +280,4 @@ func askedOf(a results.Asked) []report.Fact {
 	add("As sent by", a.Compat)
 
 	return facts
-}
-
-// cleanLines is report.Clean of each line.
-func cleanLines(log string) string {
-	lines := strings.Split(strings.TrimRight(log, "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + text.Clean(line)
-	}
-	return strings.Join(slices.Clip(lines), "\n")
 }

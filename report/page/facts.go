@@ -74,12 +74,8 @@ func enginesOf(run *results.Run) []string {
 			if server.Simulated {
 				name += " (simulated)"
 			}
-			if !slices.Contains(order, name) {
-				order = append(order, name)
-			}
-			if !slices.Contains(of[name], s.Result.Step.Variant) {
-				of[name] = append(of[name], s.Result.Step.Variant)
-			}
+			order = text.AppendNew(order, name)
+			of[name] = text.AppendNew(of[name], s.Result.Step.Variant)
 		}
 	}
 
@@ -105,9 +101,7 @@ func modelsOf(run *results.Run) []string {
 			if row.File != "" {
 				name += ", " + row.File
 			}
-			if !slices.Contains(models, name) {
-				models = append(models, name)
-			}
+			models = text.AppendNew(models, name)
 		}
 	}
 

@@ -99,9 +99,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 	d.order = slices.Clone(run.Manifest.Variants)
 	for i, s := range run.Steps {
 		steps[i] = s.Result
-		if !slices.Contains(d.order, s.Result.Step.Variant) {
-			d.order = append(d.order, s.Result.Step.Variant)
-		}
+		d.order = text.AppendNew(d.order, s.Result.Step.Variant)
 	}
 
 	d.cells = compare.CellsOf(run.Manifest, steps)

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
@@ -57,12 +56,8 @@ func (r stepRow) verdictAt() int { return verdictColumn - 1 }
 func choicesOf(rows []stepRow) choices {
 	var c choices
 	for _, r := range rows {
-		if !slices.Contains(c.Variants, r.Variant) {
-			c.Variants = append(c.Variants, r.Variant)
-		}
-		if !slices.Contains(c.Verdicts, r.Verdict) {
-			c.Verdicts = append(c.Verdicts, r.Verdict)
-		}
+		c.Variants = text.AppendNew(c.Variants, r.Variant)
+		c.Verdicts = text.AppendNew(c.Verdicts, r.Verdict)
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -152,9 +153,7 @@ func nameSearched(r *results.Run) {
 
 	slices.SortStableFunc(points, func(a, b string) int { return cmp.Compare(loads[a], loads[b]) })
 	for _, s := range r.Steps {
-		if !slices.Contains(points, s.Result.Step.Point) {
-			points = append(points, s.Result.Step.Point)
-		}
+		points = text.AppendNew(points, s.Result.Step.Point)
 	}
 
 	r.Manifest.Points = points

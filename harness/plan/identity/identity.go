@@ -221,9 +221,7 @@ func PlanChanges(stored []byte, now *plan.Plan) (changes []string, err error) {
 
 	for i, life := range before.Lives {
 		for _, change := range serverChanges(life, here.Lives[i]) {
-			if !slices.Contains(changes, change) {
-				changes = append(changes, change)
-			}
+			changes = text.AppendNew(changes, change)
 		}
 	}
 
