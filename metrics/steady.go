@@ -115,8 +115,7 @@ func steadyWindow(all []Observation, maxInFlight *int) (from, to float64) {
 	inFlight := 0
 	edges := edgesOf(all)
 	slices.SortFunc(edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.atS, b.atS),
-			cmp.Compare(b.step, a.step))
+		return cmp.Or(cmp.Compare(a.atS, b.atS), cmp.Compare(b.step, a.step))
 	})
 
 	for _, e := range edges {

@@ -47,8 +47,7 @@ func newResumeCommand(e env) *cobra.Command {
 		ValidArgsFunction: runFolders,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return runResume(cmd.Context(), o.of(e), o,
-				given[0])
+			return runResume(cmd.Context(), o.of(e), o, given[0])
 		},
 	}
 

@@ -50,8 +50,7 @@ func newWatchCommand(e env) *cobra.Command {
 		ValidArgsFunction: runFolders,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return runWatch(cmd.Context(), o.of(e), o,
-				given[0])
+			return runWatch(cmd.Context(), o.of(e), o, given[0])
 		},
 	}
 

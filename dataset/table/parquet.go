@@ -187,8 +187,7 @@ func (t *parquetTable) Each(ctx context.Context, field string, picked []int,
 		}
 		defer roles.Close()
 
-		return readPicked(ctx, texts, roles, own,
-			func(row int, said []Utterance) error { return use(first+row, said) })
+		return readPicked(ctx, texts, roles, own, func(row int, said []Utterance) error { return use(first+row, said) })
 	})
 }
 

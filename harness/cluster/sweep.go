@@ -80,8 +80,7 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 	var stderr output.Head
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := runAndForwardKill(cmd, killNow); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()),
-			stderr.String())
+		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()), stderr.String())
 	}
 
 	return parseSweep(stdout.String())

@@ -95,8 +95,7 @@ func keepLabels(kept, labels map[string]string) {
 	maps.DeleteFunc(kept, func(name, value string) bool { return len(name)+len(value) > longest })
 	if len(kept) > most {
 		maps.DeleteFunc(kept, func(name, _ string) bool {
-			return !strings.HasPrefix(name,
-				"org.opencontainers.image.")
+			return !strings.HasPrefix(name, "org.opencontainers.image.")
 		})
 	}
 }

@@ -107,8 +107,7 @@ func (e *Endpoint) eraseSlots(ctx context.Context, reset *engines.Reset) (string
 		return "", fmt.Errorf("reset prefix cache: %w", err)
 	}
 	for _, slot := range slots {
-		a := e.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), e.named(),
-			probeTime)
+		a := e.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), e.named(), probeTime)
 		if err := resetAnswer(a, reset); err != nil {
 			return "", err
 		}

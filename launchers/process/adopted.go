@@ -40,8 +40,7 @@ func Main(run func() int) int {
 // Environ is the environment that this program was started with.
 func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		return strings.HasPrefix(entry,
-			helperVariable+"=")
+		return strings.HasPrefix(entry, helperVariable+"=")
 	})
 }
 

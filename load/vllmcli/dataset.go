@@ -90,8 +90,7 @@ func (d *DatasetFlags) addMade(fs *pflag.FlagSet) {
 		"random: length of a prefix that all prompts share, in addition to --random-input-len")
 	fs.IntVar(&d.BatchSize, "random-batch-size", 1, "random: prompts in one request, for embeddings; random-rerank: "+
 		"documents in one request; --num-prompts counts them all")
-	fs.BoolVar(&d.NoReranker, "no-reranker", false,
-		"random-rerank: not supported; the server must be a reranker")
+	fs.BoolVar(&d.NoReranker, "no-reranker", false, "random-rerank: not supported; the server must be a reranker")
 	fs.BoolVar(&d.TokenIDs, "prompt-token-ids", false, "random: send token ids, not text (not in vLLM's Python client)")
 
 	fs.IntVar(&d.MMItems, "random-mm-base-items-per-request", 1, "random-mm: images in a prompt")

@@ -25,8 +25,7 @@ func sqzbFigures(steps []*results.Result) []Figure {
 		}
 	}
 
-	energy := figure("j_per_input_token", "J/input token",
-		func(s *results.SQZB) *float64 { return s.JPerInputToken })
+	energy := figure("j_per_input_token", "J/input token", func(s *results.SQZB) *float64 { return s.JPerInputToken })
 	energy.Unit, energy.Higher, energy.Powered = "J", false, true
 
 	return []Figure{

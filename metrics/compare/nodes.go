@@ -122,8 +122,7 @@ func dealtAtRandom(samples [][]nodeLife, seen float64, seed uint64) float64 {
 	for range rounds {
 		for _, sample := range dealt {
 			random.Shuffle(len(sample), func(i, k int) {
-				sample[i].deviation, sample[k].deviation = sample[k].deviation,
-					sample[i].deviation
+				sample[i].deviation, sample[k].deviation = sample[k].deviation, sample[i].deviation
 			})
 		}
 		if _, between := sharesOf(dealt); between >= seen*(1-rounding) {

@@ -241,8 +241,7 @@ func (s *search) again(l *level) NextLoad {
 	if l.missed > l.met {
 		was = "missed"
 	}
-	return NextLoad{Load: l.load, Why: fmt.Sprintf("once more before it counts: it %s the targets only narrowly",
-		was)}
+	return NextLoad{Load: l.load, Why: fmt.Sprintf("once more before it counts: it %s the targets only narrowly", was)}
 }
 
 // doubts tell where loads contradict themselves or each other.

@@ -90,8 +90,7 @@ func warnPowerUnknown(t *results.Telemetry) *results.Warning {
 // warnEnergy speaks of the GPU that disagrees most.
 func warnEnergy(t *results.Telemetry) *results.Warning {
 	worst := slices.MaxFunc(t.GPUs, func(a, b results.GPUFigures) int {
-		return cmp.Compare(disagreement(a),
-			disagreement(b))
+		return cmp.Compare(disagreement(a), disagreement(b))
 	})
 	if disagreement(worst) <= energyTolerance {
 		return nil

@@ -80,8 +80,7 @@ func (s BarsSpec) drawGrid(f *frame) {
 	}
 	f.strokeAll(stroke{paint: "grid", width: 1}, lines)
 	zero := f.area.X(f.x.norm(0))
-	f.strokeAll(stroke{paint: "axis", width: 1},
-		[][]point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
+	f.strokeAll(stroke{paint: "axis", width: 1}, [][]point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
 }
 
 func (s BarsSpec) drawBar(f *frame, b Bar, y length) {

@@ -103,8 +103,7 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 	top := f.area.Max.Y
 	for _, p := range lanes {
 		rows := top - p.markRoom()
-		f.c.text(point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "",
-			cut(p.Name, textSize, f.area.Min.X-12))
+		f.c.text(point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "", cut(p.Name, textSize, f.area.Min.X-12))
 		for rank := range 3 {
 			for j, sp := range p.Spans {
 				if sp.drawable() && sp.Class.rank() == rank {
@@ -236,8 +235,7 @@ func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height length) {
 			f.c.cross("bad", point{X: x, Y: rows + 6}, 3.5)
 			return
 		}
-		f.strokeAll(stroke{paint: "muted", width: 1},
-			[][]point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
+		f.strokeAll(stroke{paint: "muted", width: 1}, [][]point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
 		f.c.marker(look{paint: "muted", shape: 4}, point{X: x, Y: rows + 6}, 3.5, false)
 	}, "data-x", raw(m.AtS))
 }

@@ -254,8 +254,7 @@ func (s *scale) decimals(at []float64) int {
 
 	for places := range 7 {
 		if slices.IndexFunc(at, func(v float64) bool {
-			return !whole(v / s.show.per * math.Pow(10,
-				float64(places)))
+			return !whole(v / s.show.per * math.Pow(10, float64(places)))
 		}) < 0 {
 			return places
 		}

@@ -104,8 +104,7 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 		p.Intro = append(p.Intro, "Known on one side only, so not known to be equal: "+strings.Join(names, ", ")+".")
 	}
 	if len(v.Unknown) > 0 {
-		p.Intro = append(p.Intro, "Unknown on both sides, so not known to be equal: "+strings.Join(v.Unknown,
-			", ")+".")
+		p.Intro = append(p.Intro, "Unknown on both sides, so not known to be equal: "+strings.Join(v.Unknown, ", ")+".")
 	}
 
 	if len(v.Delta) == 0 {

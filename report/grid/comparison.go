@@ -138,8 +138,7 @@ func UnrankedLegend(cells []compare.Cell) []string {
 	var lines []string
 	for _, c := range cells {
 		if c.Again {
-			lines = text.AppendNew(lines,
-				text.Clean(c.Variant)+": the baseline again, as a null test; never ranked")
+			lines = text.AppendNew(lines, text.Clean(c.Variant)+": the baseline again, as a null test; never ranked")
 		}
 	}
 	return lines

@@ -149,8 +149,7 @@ func headlineOf(r *results.Result) string {
 		return ""
 	}
 
-	parts := []string{fmt.Sprintf("%d of %s in %s s", f.Completed, text.Count(f.Asked, "request"),
-		short(f.DurationS))}
+	parts := []string{fmt.Sprintf("%d of %s in %s s", f.Completed, text.Count(f.Asked, "request"), short(f.DurationS))}
 	if f.OutputThroughput != nil {
 		parts = append(parts, short(*f.OutputThroughput)+" output tok/s")
 	}

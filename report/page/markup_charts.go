@@ -94,8 +94,7 @@ func (v *view) pick() g.Node {
 
 // html is the chart with its caption.
 func (f *figure) html() g.Node {
-	return h.Figure(g.If(f.Wide, h.Class("wide")), f.drawing(),
-		g.If(f.Caption != "", h.FigCaption(g.Text(f.Caption))))
+	return h.Figure(g.If(f.Wide, h.Class("wide")), f.drawing(), g.If(f.Caption != "", h.FigCaption(g.Text(f.Caption))))
 }
 
 // drawing is the chart alone. One without a form for phones scrolls there.

@@ -71,8 +71,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	switch {
 	case !h.knows(r.Host):
-		http.Error(w, "unknown host name; use the address that bench watch printed",
-			http.StatusMisdirectedRequest)
+		http.Error(w, "unknown host name; use the address that bench watch printed", http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "view only", http.StatusMethodNotAllowed)

@@ -54,8 +54,7 @@ func Hooks() schema.Block[scenarios.Hooks] {
 		Fields: []schema.Field[scenarios.Hooks]{
 			schema.ListKey("before", "Hooks that run before the level.", Hook(),
 				func(h *scenarios.Hook, pos schema.Pos) {
-					h.Pos, h.Refuse = pos,
-						true
+					h.Pos, h.Refuse = pos, true
 				}, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
 			schema.ListKey("after", "Hooks that run after the level, even after a failure or Ctrl-C.", Hook(),
 				func(h *scenarios.Hook, pos schema.Pos) { h.Pos = pos },
@@ -90,8 +89,7 @@ func Hook() schema.Block[scenarios.Hook] {
 				func(r *schema.Reader, n *schema.Node,
 					h *scenarios.Hook,
 				) {
-					readRefuse(r, n,
-						&h.Refuse)
+					readRefuse(r, n, &h.Refuse)
 				}).DefaultNote("refuse in before:, warn in after:"),
 		},
 	}
