@@ -190,8 +190,7 @@ func (s *Server) awaitPortFree(ctx context.Context, gone bool) bool {
 		return ports.AwaitSilence(ctx, s.spec.Reached(), s.spec.Port)
 	}
 	_, here := s.process.(*process.Process)
-	return ports.AwaitFree(ctx, s.spec.Host, s.spec.Port) ||
-		here && gone && ports.TakenOver(s.spec.Host, s.spec.Port)
+	return ports.AwaitFree(ctx, s.spec.Host, s.spec.Port) || here && gone && ports.TakenOver(s.spec.Host, s.spec.Port)
 }
 
 // requestKill makes a stop, running or to come, go straight to SIGKILL.

@@ -63,8 +63,7 @@ func movedFigures(name string, d results.Dist, b results.DistBound) []string {
 // figure's own interval and as 2 % of it. A figure without an interval has too few samples
 // to say anything, and is marked so.
 func reaches(value float64, f results.FigureBound) bool {
-	return f.AtMostS != nil && f.IntervalS != nil &&
-		*f.AtMostS >= max(movedShare*value, *f.IntervalS, movedLeastS)
+	return f.AtMostS != nil && f.IntervalS != nil && *f.AtMostS >= max(movedShare*value, *f.IntervalS, movedLeastS)
 }
 
 // warnClientBusy says that the client, or an agent of it, used up its cores. Its

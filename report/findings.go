@@ -68,8 +68,7 @@ func collectFailures(run *results.Run) []failures {
 		}
 		verdict := grid.ShortVerdict(s)
 		at := slices.IndexFunc(groups, func(g failures) bool {
-			return g.verdict == verdict && g.failure.Class == f.Class &&
-				text.Alike(g.failure.Message, f.Message)
+			return g.verdict == verdict && g.failure.Class == f.Class && text.Alike(g.failure.Message, f.Message)
 		})
 		if at < 0 {
 			at = len(groups)

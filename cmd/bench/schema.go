@@ -25,8 +25,7 @@ func newSchemaCommand(e env) *cobra.Command {
 			" (see docs/results-format.md).",
 		Example: "  bench schema > bench.schema.json\n" +
 			"  # first line of a scenario:\n" +
-			"  # yaml-language-server: $schema=bench.schema.json\n" +
-			"  bench schema result > result.schema.json",
+			"  # yaml-language-server: $schema=bench.schema.json\n  bench schema result > result.schema.json",
 		Args:      args(cobra.MaximumNArgs(1)),
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, given []string) error {
@@ -52,8 +51,7 @@ func newInitCommand(e env) *cobra.Command {
 		Long: "Write a commented scenario to stdout, to edit and run.\n\nKIND is a launcher: " + kinds + ".\n" +
 			"--container runs the server in a container (" + strings.Join(scenarios.ImageKinds(), ", ") + ").\n\n" +
 			"KIND can also be a complete example: " + strings.Join(scenarios.ExampleNames(), ", ") + ".",
-		Example: "  bench init quickstart > my.yaml\n  bench init vllm --container > my.yaml\n  bench validate " +
-			"my.yaml",
+		Example:   "  bench init quickstart > my.yaml\n  bench init vllm --container > my.yaml\n  bench validate my.yaml",
 		Args:      args(cobra.ExactArgs(1)),
 		ValidArgs: append(scenarios.TemplateKinds(), scenarios.ExampleNames()...),
 		RunE: func(_ *cobra.Command, given []string) error {

@@ -80,8 +80,7 @@ func smiHeader(line string) []string {
 func newSMIRow(names []string, line string) (smiRow, error) {
 	cells := strings.Split(line, ",")
 	wide := slices.IndexFunc(names, func(name string) bool {
-		return name == "process_name" || name == "name" ||
-			name == "gpu_name"
+		return name == "process_name" || name == "name" || name == "gpu_name"
 	})
 
 	if at := slices.Index(names, "process_name"); at >= 0 {

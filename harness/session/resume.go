@@ -135,8 +135,7 @@ func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stor
 
 	if len(changes) > 0 && !allowChanged {
 		return nil, usage.Errorf("the machine or an engine differs from the start of the run; " +
-			"--allow-changed continues and notes it in " +
-			"every later step")
+			"--allow-changed continues and notes it in every later step")
 	}
 	if err := s.closeLogs(folder); err != nil {
 		return nil, err

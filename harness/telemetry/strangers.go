@@ -84,8 +84,7 @@ func (s *strangers) look(ctx context.Context) {
 
 	for _, h := range foreign(holders, own, s.ids, placed(s.servers)) {
 		if !slices.ContainsFunc(s.all, func(x results.GPUHolder) bool {
-			return x.PID == h.PID &&
-				x.Device == h.Device
+			return x.PID == h.PID && x.Device == h.Device
 		}) {
 			s.all = append(s.all, h)
 		}

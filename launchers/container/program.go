@@ -37,8 +37,7 @@ func (o Options) JobStep() bool { return o.Image != "" && o.Engine == pyxis }
 // folder, and not an address such as docker://IMAGE or, of pyxis, REGISTRY#IMAGE.
 func (o Options) ImageIsFile() bool {
 	if o.Engine == pyxis {
-		return strings.HasPrefix(o.Image, "/") || strings.HasPrefix(o.Image, ".") ||
-			strings.HasSuffix(o.Image, ".sqsh")
+		return strings.HasPrefix(o.Image, "/") || strings.HasPrefix(o.Image, ".") || strings.HasSuffix(o.Image, ".sqsh")
 	}
 	return !strings.Contains(o.Image, "://")
 }

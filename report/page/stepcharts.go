@@ -67,8 +67,7 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 
 	svg, err := chart.InFlight(s)
 	return &figure{SVG: svg, Wide: true, Caption: "Requests and tokens in flight. Tokens: prompts plus answers " +
-		"received so far, a " +
-		"lower bound of what the KV cache holds."}, err
+		"received so far, a lower bound of what the KV cache holds."}, err
 }
 
 // devicesChart draws video memory, power and temperature of each GPU.

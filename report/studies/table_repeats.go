@@ -41,8 +41,7 @@ func RepeatParts(run *results.Run) []table.Piece {
 		}
 		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
 		at := slices.IndexFunc(cells, func(c compare.Cell) bool {
-			return c.Point == cell.Point &&
-				c.Variant == versus.BaselineOf(run)
+			return c.Point == cell.Point && c.Variant == versus.BaselineOf(run)
 		})
 		switch {
 		case cell.Variant == versus.BaselineOf(run):

@@ -114,8 +114,7 @@ func readHookTimeout(r *schema.Reader, n *schema.Node, h *scenarios.Hook) {
 func HTTP() schema.Block[scenarios.HTTPCall] {
 	return schema.Block[scenarios.HTTPCall]{
 		Name: "under http:", Doc: "An HTTP call; it uses no proxy.",
-		Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: " +
-			"PUT\nbody: \"100\"\n",
+		Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: PUT\nbody: \"100\"\n",
 		Fields: []schema.Field[scenarios.HTTPCall]{
 			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape),
 				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.URL = readURL(r, n) }),

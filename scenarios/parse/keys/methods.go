@@ -32,8 +32,7 @@ func readSmallestDifference(r *schema.Reader, n *schema.Node, s *scenarios.Scena
 func Smoke() schema.Block[scenarios.Smoke] {
 	return schema.Block[scenarios.Smoke]{
 		Name: "under smoke:", Doc: "A request that every server must answer successfully once it is ready, before " +
-			"anything is measured on it. The answer is recorded. In a variant it replaces the whole smoke: of " +
-			"server:.",
+			"anything is measured on it. The answer is recorded. In a variant it replaces the whole smoke: of server:.",
 		Example: "\npath: /v1/chat/completions\nbody: {messages: [{role: user, content: \"Hello!\"}], max_tokens: " +
 			"100}\n",
 		Fields: []schema.Field[scenarios.Smoke]{
@@ -91,8 +90,7 @@ func Program(of engines.Measuring) schema.Block[scenarios.ProgramRun] {
 
 	return schema.Block[scenarios.ProgramRun]{
 		Name: "under " + of.Name + ":", Doc: "The program runs once per variant and repeat, with the variant's env; " +
-			"load: is not used. It also gets the args of server: and of the variant, which override those given " +
-			"here.",
+			"load: is not used. It also gets the args of server: and of the variant, which override those given here.",
 		Example: "\n" + of.Example,
 		Fields:  fields,
 	}

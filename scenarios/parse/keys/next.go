@@ -65,8 +65,7 @@ func Until() schema.Block[repeats] {
 		Name: "under repeats:", Doc: "After min repeats, a further repeat of each variant and load point runs only " +
 			"while an interval is wider than until: half of the 95 % interval of a figure's mean over server " +
 			"starts, relative to the mean. The decision never depends on whether variants differ. Such an " +
-			"interval is slightly too narrow, because repeats that happen to agree end the run: see " +
-			"docs/search.md.",
+			"interval is slightly too narrow, because repeats that happen to agree end the run: see docs/search.md.",
 		Example: "\nmin: 3\nmax: 10\nuntil: 2%\nfigures: [output_throughput, p99_ttft_ms]\n",
 		Fields: []schema.Field[repeats]{
 			schema.WholeKey("min", "Repeats before the first check.", schema.Between(2, mostRepeats),

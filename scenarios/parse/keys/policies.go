@@ -101,8 +101,7 @@ func Telemetry() schema.Block[scenarios.Telemetry] {
 	reactions := []scenarios.Reaction{scenarios.ReactIgnore, scenarios.ReactSuspect, scenarios.ReactRepeat}
 
 	return schema.Block[scenarios.Telemetry]{
-		Name: "under telemetry:", Doc: "How GPUs and host are sampled during a pass. The value off disables " +
-			"sampling.",
+		Name: "under telemetry:", Doc: "How GPUs and host are sampled during a pass. The value off disables sampling.",
 		Example: "\nsampler: nvidia-smi\nperiod: 500ms\non-throttle: repeat\n",
 		Fields: []schema.Field[scenarios.Telemetry]{
 			schema.EnumKey("sampler", "Source of the readings; auto takes the best one that works.",

@@ -59,8 +59,7 @@ func Blame() schema.Block[scenarios.Blame] {
 	return schema.Block[scenarios.Blame]{
 		Name: "under blame:", Doc: "Finds which of the settings in which two variants differ make the difference. " +
 			"The variants that run are mixtures of the two, a fractional factorial: each setting's effect is " +
-			"estimated from all server starts. Repeats are 3 and order is shuffled unless given. See " +
-			"docs/blame.md.",
+			"estimated from all server starts. Repeats are 3 and order is shuffled unless given. See docs/blame.md.",
 		Example: "\nfrom: v018\nto: v019\nfigure: output_throughput\ngroups: {attention: [args.attention-backend, " +
 			"env.VLLM_USE_TRITON]}\n",
 		Fields: []schema.Field[scenarios.Blame]{
