@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -115,6 +117,41 @@ func TestCommentsNameWhatFollows(t *testing.T) {
 					begins = ""
 				}
 			}
+		}
+	}
+}
+
+// A name in a comment is in the code too: what was renamed is found here.
+func TestCommentsNameWhatExists(t *testing.T) {
+	innerCapital := regexp.MustCompile(`(?:^|[^\\\w])([a-z]+[A-Z]\w*)`)
+	word := regexp.MustCompile(`\w+`)
+	known := map[string]bool{"cardN": true, "uXXXX": true, "rREPEAT": true} // of sysfs, JSON, the names of steps
+	named := map[string]string{}
+	for _, file := range texts(t) {
+		if path.Ext(file) != ".go" {
+			continue
+		}
+		source := read(t, file)
+		var s scanner.Scanner
+		s.Init(token.NewFileSet().AddFile(file, -1, len(source)), []byte(source), nil, scanner.ScanComments)
+		for kind := token.ILLEGAL; kind != token.EOF; {
+			var text string
+			switch _, kind, text = s.Scan(); kind {
+			case token.COMMENT:
+				for _, found := range innerCapital.FindAllStringSubmatch(text, -1) {
+					named[found[1]] = file
+				}
+			case token.IDENT, token.STRING:
+				for _, name := range word.FindAllString(text, -1) {
+					known[name] = true
+				}
+			}
+		}
+	}
+
+	for name, file := range named {
+		if !known[name] {
+			t.Errorf("%s: a comment names %s, which no code has", file, name)
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Server struct {
 	claim *vram.Claim // nil: memory of GPUs is not looked at
 	shm   *shm.Use    // its files in shared memory
 
-	killNow     chan struct{} // closed by stopNow
+	killNow     chan struct{} // closed by requestKill
 	killNowOnce sync.Once
 
 	watching sync.WaitGroup // the goroutine that watches process and log

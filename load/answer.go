@@ -137,7 +137,7 @@ func sharedChunk(lent *wire.Scratch) *dialect.Chunk {
 }
 
 // read takes in the stream up to its end and returns the error that ended it,
-// io.EOF for a proper end. Where the body says errWouldBlock it returns that,
+// io.EOF for a proper end. Where the body says ErrWouldBlock it returns that,
 // and continues when called again. Counts of chunks go to progress as they come.
 func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 	parse := api.Parser()

@@ -10,7 +10,7 @@ import (
 )
 
 // readWhole takes in an answer that is not streamed and returns the error that
-// ended it, io.EOF for a proper end; errWouldBlock as read does. It makes one
+// ended it, io.EOF for a proper end; ErrWouldBlock as read does. It makes one
 // chunk, stamped with the arrival of its last bytes.
 func (a *answer) readWhole(api dialect.API, progress *atomic.Int64) error {
 	a.whole = true

@@ -206,7 +206,7 @@ func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, se
 	w.open()
 }
 
-// End ends what startWatch began, if the pass did not.
+// End ends what Begin began, if the pass did not.
 func (m *Monitor) End() {
 	if m.now != nil {
 		m.now.abandon()

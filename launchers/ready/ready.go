@@ -62,7 +62,7 @@ func NewProgress(limits recipe.Ready, began time.Time, onChange func(what string
 }
 
 // Run passes the stages in order and returns nil after the last one. ctx must
-// be cancelled with a *results.Failure, errTooLate or errStalled as its cause,
+// be cancelled with a *results.Failure, ErrTooLate or ErrStalled as its cause,
 // or by the user.
 func (r *Progress) Run(ctx context.Context, ladder []Stage) *results.Failure {
 	last := ""

@@ -52,7 +52,7 @@ type Transport interface {
 type Outgoing interface {
 	// Write sends it, or leaves that to wait: it does not wait for anything.
 	Write()
-	// Wait returns when the answer was read. Its errors, of type *sendError, say
+	// Wait returns when the answer was read. Its errors, of type *SendError, say
 	// that none began.
 	Wait() error
 	// Drop is called in place of both.
@@ -76,7 +76,7 @@ type Reply struct {
 	HeaderAt time.Duration
 	Body     StampedReader
 	Reused   bool     // the connection had carried a request before
-	Scratch  *Scratch // for use within step; nil: none
+	Scratch  *Scratch // for use within Step; nil: none
 }
 
 // AnswerReader reads one answer. Begin is called once its header is in, then Step

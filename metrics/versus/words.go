@@ -74,7 +74,7 @@ func CorrectedText(d compare.Difference) string {
 	return fmt.Sprintf(" (p %.2g after correction)", *d.PHolm)
 }
 
-// ShortVerdict is verdictText for narrow terminals: "+4" are repeats.
+// ShortVerdict is VerdictText for narrow terminals: "+4" are repeats.
 func ShortVerdict(d compare.Difference) string {
 	if d.OneAfter {
 		return string(d.Verdict) + ", order"

@@ -125,8 +125,8 @@ func onlyPrograms(cells []compare.Cell) bool {
 	return tests
 }
 
-// Mark is what a reader must know of a cell's value: thinMark, chunksMark,
-// throttleMark, extrapolatedMark, several or nothing. Marked values are never best.
+// Mark is what a reader must know of a cell's value: ThinMark, chunksMark,
+// ThrottleMark, ExtrapolatedMark, several or nothing. Marked values are never best.
 func (c Column) Mark(cell compare.Cell) string {
 	mark := ""
 	if c.thin(cell) {

@@ -34,7 +34,7 @@ type Row struct {
 type Cell struct {
 	Text  string
 	Short string // for narrow terminals; "": as Text
-	Mark  string // marks that Text begins with; see markLegend
+	Mark  string // marks that Text begins with; a legend explains them
 	Best  bool   // the best of its load point among valid rows
 }
 

@@ -14,9 +14,9 @@ type Shape struct {
 	Kind   shapeKind
 	Limits Limits
 	enum   []string
-	elem   *Shape     // of listOf and mapOf
-	block  *BlockInfo // of blockOf
-	alts   []Shape    // of oneOf
+	elem   *Shape     // of ListOf and MapOf
+	block  *BlockInfo // of BlockOf
+	alts   []Shape    // of OneOf
 }
 
 type shapeKind int

@@ -83,7 +83,7 @@ func (r *Reader) Percent(n *Node) (float64, bool) {
 		return 0, false
 	}
 
-	v, _ := strconv.ParseFloat(m[1], 64) // digits, see percentText
+	v, _ := strconv.ParseFloat(m[1], 64) // digits, see PercentText
 	if v == 0 {
 		r.Fail(n.Pos, "%s is 0: every difference is larger than nothing", r.Key())
 		return 0, false

@@ -6,7 +6,7 @@ import (
 )
 
 // Token ids: five specials, 256 bytes, then pieces. Prompts may carry ids up
-// to defaultVocabSize, that of Llama 3; ids above the tokenizer's own stand
+// to DefaultVocabSize, that of Llama 3; ids above the tokenizer's own stand
 // for its pieces over again.
 const (
 	TokenizerSize    = 32000

@@ -230,7 +230,7 @@ func inputLenKey() schema.Field[scenarios.Load] {
 		"own. max-model-len - N: the context length of the running server minus N.",
 		s, func(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 			if m := schema.LengthOfRest.FindStringSubmatch(n.Text); n.Kind == schema.Text && m != nil {
-				l.ContextReserve, _ = strconv.Atoi(m[1]) // digits, see lengthOfRest
+				l.ContextReserve, _ = strconv.Atoi(m[1]) // digits, see LengthOfRest
 				return
 			}
 			if v, ok := r.Whole(n, s); ok {

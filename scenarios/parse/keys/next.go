@@ -209,7 +209,7 @@ func readCondition(r *schema.Reader, n *schema.Node) (scenarios.Condition, bool)
 	}
 
 	c := scenarios.Condition{Figure: m[1], Op: m[2], Pos: n.Pos}
-	c.Value, _ = strconv.ParseFloat(m[3], 64) // digits, see conditionText
+	c.Value, _ = strconv.ParseFloat(m[3], 64) // digits, see ConditionText
 	if m[4] != "" {
 		c.Value /= 100
 	}
