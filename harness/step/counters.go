@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
@@ -53,13 +54,8 @@ func settledCounters(ctx context.Context, servers []Server, before []map[string]
 	for try := 1; ; try++ {
 		after := counters(ctx, servers)
 		total, known := Sum(ofRequests(servers, changes(before, after)), scrape.OutputTokensTotal)
-		if !known || total >= received || try == settleTries {
+		if !known || total >= received || try == settleTries || !sleep.For(ctx, settlePause) {
 			return after
-		}
-		select {
-		case <-ctx.Done():
-			return after
-		case <-time.After(settlePause):
 		}
 	}
 }
