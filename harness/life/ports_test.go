@@ -64,8 +64,29 @@ func TestPortTakenMeanwhile(t *testing.T) {
 			port != launcher.ports[len(launcher.ports)-1] {
 			t.Errorf("%s: ports %v, said %d, want another one each time", c.name, launcher.ports, port)
 		}
+		if last := launcher.ports[len(launcher.ports)-1]; last > taken+portTries*(portSpread+10) {
+			t.Errorf("%s: ports %v go far above %d", c.name, launcher.ports, taken)
+		}
 		if !c.fixed && (slices.Contains(launcher.ports, taken) || slices.Contains(launcher.ports, taken+1)) {
 			t.Errorf("%s: ports %v hold one that is taken", c.name, launcher.ports)
 		}
+	}
+}
+
+// Programs that lose the same port to somebody do not all go to the next one.
+func TestPortsPart(t *testing.T) {
+	t.Parallel()
+	next := map[int]bool{}
+	for range 50 {
+		launcher := &recorded{fails: []results.FailureClass{results.FailForeign}}
+		spec := recipe.Spec{Host: "127.0.0.1", Port: 20000}
+		_, port, err := (&Starter{Launcher: launcher}).launchOnPort(t.Context(), engines.Kind{}, spec, false, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next[port] = true
+	}
+	if len(next) < 10 {
+		t.Errorf("50 programs went to ports %v, want them apart", next)
 	}
 }

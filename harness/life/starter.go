@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -253,8 +254,14 @@ func (s *Starter) Close(id string, gone bool) {
 	}
 }
 
-// portTries is how many ports a server is tried on.
-const portTries = 3
+// portTries is how many ports a server is tried on. Another try begins up to portSpread
+// above the last, so that two programs that took a port from each other part.
+const (
+	portTries  = 3
+	portSpread = 100
+
+	highestPort = 65535
+)
 
 // launchOnPort launches a server on the port that its recipe names, if that is
 // fixed, or on the first free one from there on. Between the choice and the bind
@@ -275,14 +282,16 @@ func (s *Starter) launchOnPort(
 				return nil, 0, results.Failf(results.FailPortInUse, "%v", err)
 			}
 		}
+		port = spec.Port
 		server, err = s.Launcher.Launch(ctx, kind, spec)
 		if err == nil || fixed || !portLost(err) {
 			break
 		}
 		avoid = append(avoid, spec.Port)
+		spec.Port = min(spec.Port+rand.IntN(portSpread), highestPort)
 	}
 
-	return server, spec.Port, err
+	return server, port, err
 }
 
 // findPort is the first free port on the server's node, as far as can be seen.
