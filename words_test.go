@@ -145,6 +145,7 @@ func TestCommentsNameWhatExists(t *testing.T) {
 				for _, name := range word.FindAllString(text, -1) {
 					known[name] = true
 				}
+			default:
 			}
 		}
 	}

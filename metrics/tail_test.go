@@ -11,8 +11,12 @@ func TestTailOf(t *testing.T) {
 		percentiles []float64
 		want        float64
 	}{
-		{nil, 99}, {[]float64{25, 50}, 99}, {[]float64{50, 90}, 90}, {[]float64{50, 90, 95}, 95},
-		{[]float64{50, 99, 99.9}, 99}, {[]float64{90, 99.9}, 99.9},
+		{nil, 99},
+		{[]float64{25, 50}, 99},
+		{[]float64{50, 90}, 90},
+		{[]float64{50, 90, 95}, 95},
+		{[]float64{50, 99, 99.9}, 99},
+		{[]float64{90, 99.9}, 99.9},
 	} {
 		var d results.Dist
 		for _, p := range tt.percentiles {

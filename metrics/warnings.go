@@ -200,7 +200,7 @@ func warnInputLength(e Evidence) *results.Warning {
 		return nil
 	}
 
-	whose := "by the data set's"
+	whose := "by the dataset's"
 	if !counted {
 		whose = "were requested"
 	}

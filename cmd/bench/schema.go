@@ -51,7 +51,8 @@ func newInitCommand(e env) *cobra.Command {
 		Long: "Write a commented scenario to stdout, to edit and run.\n\nKIND is a launcher: " + kinds + ".\n" +
 			"--container runs the server in a container (" + strings.Join(scenarios.ImageKinds(), ", ") + ").\n\n" +
 			"KIND can also be a complete example: " + strings.Join(scenarios.ExampleNames(), ", ") + ".",
-		Example:   "  bench init quickstart > my.yaml\n  bench init vllm --container > my.yaml\n  bench validate my.yaml",
+		Example: "  bench init quickstart > my.yaml\n  bench init vllm --container > my.yaml\n" +
+			"  bench validate my.yaml",
 		Args:      args(cobra.ExactArgs(1)),
 		ValidArgs: append(scenarios.TemplateKinds(), scenarios.ExampleNames()...),
 		RunE: func(_ *cobra.Command, given []string) error {

@@ -92,7 +92,8 @@ func onlyOn(node string) []string { return []string{"--nodes=1", "--ntasks=1", "
 // sweepCommand is "bench sweep" on other nodes of the job, by srun; where are the
 // options that choose them.
 func sweepCommand(ctx context.Context, self string, where []string, args ...string) *exec.Cmd {
-	argv := slices.Concat([]string{"--overlap"}, where, []string{"--cpu-bind=none", "--export=ALL", self, "sweep"}, args)
+	argv := slices.Concat([]string{"--overlap"}, where, []string{"--cpu-bind=none", "--export=ALL", self, "sweep"},
+		args)
 	cmd := exec.CommandContext(ctx, "srun", argv...)  //nolint:gosec // srun by name, arguments ours
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true} // Ctrl-C is for bench
 	cmd.WaitDelay = time.Second

@@ -96,13 +96,13 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 
 	var all []results.Warning
 	if madeOfRandomIDs(asked.Dataset) {
-		all = append(all, results.Warnf(results.WarnSpecRandom, "the prompts are random token ids: drafts are accepted "+
-			"differently on random tokens than on text, so acceptance does not predict real use"))
+		all = append(all, results.Warnf(results.WarnSpecRandom, "the prompts are random token ids: drafts are "+
+			"accepted differently on random tokens than on text, so acceptance does not predict real use"))
 	}
 
 	if asked.IgnoreEOS {
-		all = append(all, results.Warnf(results.WarnSpecPastEnd, "ignore_eos continues answers past their natural end, "+
-			"where drafts are accepted differently: acceptance mixes both"))
+		all = append(all, results.Warnf(results.WarnSpecPastEnd, "ignore_eos continues answers past their natural "+
+			"end, where drafts are accepted differently: acceptance mixes both"))
 	}
 
 	for _, s := range servers {

@@ -109,6 +109,6 @@ func (e *entry) extrapolate(r *results.Result) {
 		share = *c
 	}
 	r.Extrapolated = results.Extrapolate(*r.Figures, e.factor, share)
-	r.Warnf(results.WarnExtrapolated, "the file multiplies these rates by %d and divides the duration by it: one of %d "+
-		"replicas ran, and the others were not measured", e.factor, e.factor)
+	r.Warnf(results.WarnExtrapolated, "the file multiplies these rates by %d and divides the duration by it: "+
+		"one of %d replicas ran, and the others were not measured", e.factor, e.factor)
 }

@@ -287,7 +287,7 @@ func llamaRetired() []Retirement {
 }
 
 // tightSlot is the context, in tokens, below which a slot takes few prompts of
-// the usual data sets.
+// the usual datasets.
 const tightSlot = 2048
 
 // Builds of llama-server around the one with which kv-unified began to give

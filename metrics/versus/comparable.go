@@ -82,6 +82,7 @@ func LoadSettings(a results.Asked) []loadSetting {
 		{"num-prompts", "num_prompts", strconv.Itoa(a.NumPrompts)},
 		{"output-len", "output_len", TextOf(a.OutputLen)},
 		{"ramp", "ramp", ramp},
+		{"replay-speed", "replay_speed", TextOf(a.ReplaySpeed)},
 		{"request-rate", "request_rate", TextOf(a.RequestRate)},
 		{"send-for", "send_for", TextOf(a.SendForS)},
 		{"temperature", "temperature", TextOf(a.Temperature)},

@@ -62,7 +62,9 @@ func InOrder(run *results.Run) []*results.Result {
 		}
 	}
 	steps := StepResults(run)
-	slices.SortStableFunc(steps, func(a, b *results.Result) int { return cmp.Compare(began[a.Step.ID], began[b.Step.ID]) })
+	slices.SortStableFunc(steps, func(a, b *results.Result) int {
+		return cmp.Compare(began[a.Step.ID], began[b.Step.ID])
+	})
 	return steps
 }
 

@@ -116,7 +116,7 @@ func printLoad(p *table.Printer, r *results.Result) {
 	if r.Figures != nil && r.Figures.Sessions != nil {
 		what, rated = "session", "sessions/s"
 	}
-	parts := []string{text.Count(a.NumPrompts, what), "data set " + text.Clean(a.Dataset)}
+	parts := []string{text.Count(a.NumPrompts, what), "dataset " + text.Clean(a.Dataset)}
 	for _, part := range []struct {
 		name  string
 		value *int

@@ -10,7 +10,9 @@ import (
 
 // Recorded times are not "all at once".
 func TestLoadOfARecording(t *testing.T) {
-	for speed, want := range map[float64]string{1: "at the recorded times\n", 10: "at the recorded times, 10 times as fast"} {
+	for speed, want := range map[float64]string{
+		1: "at the recorded times\n", 10: "at the recorded times, 10 times as fast",
+	} {
 		p := table.NewPrinter(table.Options{})
 		printLoad(p, &results.Result{Asked: results.Asked{API: "chat", NumPrompts: 3, ReplaySpeed: &speed}})
 		if got := p.String(); !strings.Contains(got, want) || strings.Contains(got, "all at once") {

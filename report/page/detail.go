@@ -259,7 +259,7 @@ func askedOf(a results.Asked) []report.Fact {
 	}
 
 	add("Endpoint", a.Endpoint+" ("+a.API+")")
-	add("Data set", strings.TrimSpace(a.Dataset+" "+a.DatasetPath))
+	add("Dataset", strings.TrimSpace(a.Dataset+" "+a.DatasetPath))
 	add("Prompts", strconv.Itoa(a.NumPrompts)+", seed "+strconv.FormatUint(a.Seed, 10))
 	add("Prompts' sha256", a.DatasetSHA256)
 	add("Input tokens", number(a.InputLen))

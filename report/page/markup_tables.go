@@ -85,5 +85,6 @@ func (d *stepDetail) latencyTable() g.Node {
 			markup.Texts([]string{l.Mean, l.Median, markup.If(l.Thin, "~") + l.High, l.Max}, h.Td))
 	})
 
-	return markup.PlainTable(caption, []string{"quantity"}, []string{"n", "mean", "median", d.Latencies[0].Tail, "max"}, rows)
+	heads := []string{"n", "mean", "median", d.Latencies[0].Tail, "max"}
+	return markup.PlainTable(caption, []string{"quantity"}, heads, rows)
 }
