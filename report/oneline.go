@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -59,8 +60,13 @@ func llamaBenchTests(rows []results.LlamaBenchRow) string {
 		return fmt.Sprintf(", %d tests", len(rows))
 	}
 	var line strings.Builder
+	settings := catalog.TestSettings(rows)
 	for _, row := range rows {
-		fmt.Fprintf(&line, ", %s %.1f tok/s", row.Test, row.TokensPerS)
+		fmt.Fprintf(&line, ", %s", row.Test)
+		if s := catalog.SettingsText(settings(row)); s != "" {
+			fmt.Fprintf(&line, " (%s)", text.Clean(s))
+		}
+		fmt.Fprintf(&line, " %.1f tok/s", row.TokensPerS)
 	}
 	return line.String()
 }

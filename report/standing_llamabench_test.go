@@ -38,3 +38,19 @@ func TestStandingOfLlamaBench(t *testing.T) {
 		})
 	}
 }
+
+// Tests of one name in a line are told apart by what differs.
+func TestOneLineTellsTestsApart(t *testing.T) {
+	t.Parallel()
+	row := func(cache string, speed float64) results.LlamaBenchRow {
+		return results.LlamaBenchRow{
+			Test: "pp64", TokensPerS: speed, Rest: map[string]string{"type_k": cache, "type_v": "f16"},
+		}
+	}
+	r := &results.Result{
+		Verdict: results.OK, LlamaBench: []results.LlamaBenchRow{row("f16", 20), row("q8_0", 120)},
+	}
+	if got, want := OneLine(r), "ok, pp64 (type_k f16) 20.0 tok/s, pp64 (type_k q8_0) 120.0 tok/s"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/table"
@@ -83,9 +84,14 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*stepDe
 		d.Failure = text.Clean(r.Failure.Error())
 	}
 
+	settings := catalog.TestSettings(r.LlamaBench)
 	for _, row := range r.LlamaBench {
+		names := []string{row.Test, row.Model}
+		if s := catalog.SettingsText(settings(row)); s != "" {
+			names = append(names, s)
+		}
 		d.Tests = append(d.Tests, report.Fact{
-			Name: text.Clean(row.Test + ", " + row.Model),
+			Name: text.Clean(strings.Join(names, ", ")),
 			Value: fmt.Sprintf("%s tok/s over %s", llamabench.SpeedText(row),
 				text.Count(len(row.SamplesS), "repetition")),
 		})
