@@ -154,7 +154,7 @@ func hub() []FatalLine {
 			`LocalEntryNotFoundError:`, `We couldn't connect to 'https://huggingface\.co'`,
 			`Consistency check failed: file should be of size`,
 			`(MaxRetryError|ReadTimeout(Error)?|ConnectionError).*huggingface\.co`, `HfHubHTTPError: `,
-			`^(httpx|httpcore)\.(Connect|Read)\w+: `),
+			`^(httpx|httpcore)\.(Connect|Read)(Error|Timeout): `),
 		Starting(results.FailBadRecipe, "set trust-remote-code: true if you trust the model's code",
 			`(Please pass the argument|consider setting) .trust_remote_code=True`),
 		Fatal(results.FailModel, "",

@@ -16,12 +16,21 @@ type lineMatcher struct {
 	needles []string // in lower case; nil: every line is tried
 }
 
+// newLineMatcher makes one; without a pattern it matches no line.
 func newLineMatcher(pattern *regexp.Regexp) lineMatcher {
 	m := lineMatcher{pattern: pattern}
+	if pattern == nil {
+		return m
+	}
 	if parsed, err := syntax.Parse(pattern.String(), syntax.Perl); err == nil {
 		m.needles = needles(parsed.Simplify())
 	}
 	return m
+}
+
+// matches reports whether a line matches, which is given in lower case too.
+func (m lineMatcher) matches(line, lower string) bool {
+	return m.pattern != nil && m.may(lower) && m.pattern.MatchString(line)
 }
 
 // may reports whether a line, given in lower case, can match at all.
@@ -78,11 +87,12 @@ func shortest(texts []string) int {
 
 // matchers are the expressions of a kind, made ready for many lines.
 type matchers struct {
-	fatal, milestones []lineMatcher
+	requestLog, waiting lineMatcher
+	fatal, milestones   []lineMatcher
 }
 
 func newMatchers(kind engines.Kind) *matchers {
-	var m matchers
+	m := matchers{requestLog: newLineMatcher(kind.RequestLog), waiting: newLineMatcher(kind.Waiting)}
 	for _, line := range kind.Fatal {
 		m.fatal = append(m.fatal, newLineMatcher(line.Pattern))
 	}

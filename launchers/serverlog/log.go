@@ -194,20 +194,19 @@ func (l *Log) take(line string, redraw bool) {
 		mark.look(line)
 	}
 
-	if l.kind.RequestLog != nil && l.kind.RequestLog.MatchString(line) {
+	if l.matchers == nil {
+		l.matchers = newMatchers(l.kind)
+	}
+	lower := strings.ToLower(line)
+	if l.matchers.requestLog.matches(line, lower) {
 		return // whatever it quotes is not the engine's own word
 	}
 
-	if l.kind.Waiting == nil || !l.kind.Waiting.MatchString(line) {
+	if !l.matchers.waiting.matches(line, lower) {
 		l.progress++
 	}
 
 	l.draft.look(line)
-	if l.matchers == nil {
-		l.matchers = newMatchers(l.kind)
-	}
-
-	lower := strings.ToLower(line)
 	if !l.serving {
 		l.noteMilestones(line, lower)
 	}
@@ -231,7 +230,7 @@ func (l *Log) judge(line, lower string) bool {
 	above := l.above
 	words := logPrefix.ReplaceAllString(line, "")
 	l.above = words
-	if quotesSource(words) || retries.MatchString(line) {
+	if quotesSource(words) || retries.matches(line, lower) {
 		return false
 	}
 
@@ -275,7 +274,7 @@ func withField(above, line, words string) string {
 }
 
 // retries matches warnings about an attempt that is made again.
-var retries = regexp.MustCompile(`(?i)\b(retrying|retry attempt|will retry)\b`)
+var retries = newLineMatcher(regexp.MustCompile(`(?i)\b(retrying|retry attempt|will retry)\b`))
 
 // quotesSource recognises the lines of a traceback that quote the program, given
 // without the log's prefix.

@@ -293,3 +293,18 @@ func TestSecretAtTheCutOfALine(t *testing.T) {
 		t.Errorf("the line ends with %q", got[len(got)-40:])
 	}
 }
+
+// A line that a server logs for each request is tried on no expression for failures:
+// of such lines there are thousands a second.
+func TestLinesOfRequestsAreCheap(t *testing.T) {
+	t.Parallel()
+	line := strings.ToLower(`(APIServer pid=18267) INFO:     127.0.0.1:52146 - "POST /v1/completions HTTP/1.1" 200 OK`)
+	for _, name := range []string{"vllm", "sglang", "tgi"} {
+		kind, _ := engines.Lookup(name)
+		for _, m := range newMatchers(kind).fatal {
+			if m.may(line) {
+				t.Errorf("%s: %s is tried on it, for one of %q", name, m.pattern, m.needles)
+			}
+		}
+	}
+}
