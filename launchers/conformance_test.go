@@ -489,21 +489,6 @@ func request(s *Server) {
 	s.Ask(context.Background(), "POST", endpoint.CompletionsPath, map[string]any{"prompt": "x"}, patience)
 }
 
-// requestUntilDone sends completions until the server is known to have ended: on a
-// busy machine one may be lost.
-func requestUntilDone(t *testing.T, s *Server) {
-	t.Helper()
-	for began := time.Now(); time.Since(began) < patience; {
-		request(s)
-		select {
-		case <-s.Done():
-			return
-		case <-time.After(time.Second):
-		}
-	}
-	t.Fatal("Done() is open long after the server's end")
-}
-
 func kill(s *Server) { _ = syscall.Kill(s.Info().PID, syscall.SIGKILL) }
 
 func TestExternal(t *testing.T) {

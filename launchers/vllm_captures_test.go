@@ -168,7 +168,12 @@ func playGoodStart(t *testing.T, name string, want goodStart) {
 		return
 	}
 
-	requestUntilDone(t, server)
+	request(server)
+	select {
+	case <-server.Done():
+	case <-time.After(patience):
+		t.Fatal("Done() is open long after the server's end")
+	}
 	class := results.FailEngineDied
 	if want.says == "" {
 		class = results.FailExited
