@@ -224,8 +224,8 @@ func TestNodesDoNotComeUp(t *testing.T) {
 		{
 			"ray of a node does not join", engines.VllmKind(),
 			fakeengine.Span{Never: true},
-			func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout,
-			"ray on node n2 has not said",
+			func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 15 * time.Second }, // that of n1 has to come up
+			results.FailReadyTimeout, "ray on node n2 has not said",
 		},
 		{"a worker does not join", engines.SglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) {
 			b.spec.Ready.Timeout = 2 * time.Second
