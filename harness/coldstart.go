@@ -73,16 +73,16 @@ func (m coldStart) measure(ctx context.Context, planned plan.Life, id string, a 
 ) {
 	result := m.steps.newResult(a)
 	result.MeasuredBy = results.MethodColdStart
-	setPages := func() {
+	setCaches := func() {
 		result.ColdStart = &results.ColdStart{Compile: own.compile.before(), Hub: own.hub.before()}
 		result.ColdStart.Page = m.setPageCache(ctx, planned, m.scenario.Points[a.PointIndex].Caches.Page)
 	}
-	setPages()
+	setCaches()
 
 	result.StartedAt = results.Now()
 	servers, failure := m.launchWith(ctx, planned, id, a, own.env(), func() error {
 		err := own.empty()
-		setPages()
+		setCaches()
 		return err
 	})
 	result.EndedAt = results.Now()
@@ -211,6 +211,8 @@ func (coldStart) verifyPages(state *results.CacheBefore, found caches.Residence)
 // ownCaches are the folders that servers of a start keep code and models in.
 type ownCaches struct{ compile, hub ownCache }
 
+func (o ownCaches) both() []ownCache { return []ownCache{o.compile, o.hub} }
+
 // ownCache is one of them; without a folder the server has its usual ones.
 type ownCache struct {
 	asked     string
@@ -266,7 +268,7 @@ func (m coldStart) fill(ctx context.Context, planned plan.Life, a attempt, own o
 		return failure
 	}
 	m.starter.Stop(ctx, id, servers)
-	for _, c := range []ownCache{own.compile, own.hub} {
+	for _, c := range own.both() {
 		if c.asked == scenarios.StartWarm {
 			m.filled[c.folder()] = true
 		}
@@ -319,7 +321,7 @@ func (o ownCaches) after(state *results.ColdStart) {
 
 // unused are the variables of the caches in which the server left nothing.
 func (o ownCaches) unused() (names []string) {
-	for _, c := range []ownCache{o.compile, o.hub} {
+	for _, c := range o.both() {
 		if c.name != "" && caches.Size(c.folder()) == 0 {
 			names = append(names, slices.Sorted(maps.Keys(c.variables))...)
 		}
@@ -334,10 +336,9 @@ func removeCaches(folder *store.Folder) {
 
 // empty makes the folders of cold caches anew.
 func (o ownCaches) empty() error {
-	o.discard()
 	var err error
-	for _, c := range []ownCache{o.compile, o.hub} {
-		if c.fresh && c.name != "" {
+	for _, c := range o.both() {
+		if c.fresh {
 			err = errors.Join(err, caches.Make(c.outer, c.name, c.variables))
 		}
 	}
@@ -346,8 +347,8 @@ func (o ownCaches) empty() error {
 
 // discard removes the folders that no further start needs.
 func (o ownCaches) discard() {
-	for _, c := range []ownCache{o.compile, o.hub} {
-		if c.fresh && c.name != "" {
+	for _, c := range o.both() {
+		if c.fresh {
 			_ = caches.Remove(c.outer, c.name) // what is left is in the run folder, for all to see
 		}
 	}
