@@ -40,19 +40,24 @@ func At(d results.Dist, p float64) *float64 {
 	return nil
 }
 
-// TailOf is the percentile that stands for the tail of a sample: 99, or where it was not
-// computed the highest above the median that was.
-func TailOf(d results.Dist) float64 {
-	const usual, median = 99, 50
+// UsualTail is the percentile that stands for the tail of a sample where it was computed.
+const UsualTail = 99
+
+// TailOf is the percentile that stands for the tail of samples: UsualTail, or where none
+// has it the highest above the median that was computed.
+func TailOf(samples ...results.Dist) float64 {
+	const median = 50
 	highest := 0.0
-	for _, q := range d.Percentiles {
-		if q.P == usual {
-			return usual
+	for _, d := range samples {
+		for _, q := range d.Percentiles {
+			if q.P == UsualTail {
+				return UsualTail
+			}
+			highest = max(highest, q.P)
 		}
-		highest = max(highest, q.P)
 	}
 	if highest <= median {
-		return usual
+		return UsualTail
 	}
 	return highest
 }

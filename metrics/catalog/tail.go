@@ -8,21 +8,18 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// usualTail is the percentile that stands for the tail of latencies.
-const usualTail = 99
-
 // WithTail puts, in the place of p99, the highest percentile that a step has where
 // none has p99: the scenario asked for others. Where there are none above the median,
 // the figures stay as they are.
 func WithTail(figures []Figure, steps []*results.Result) []Figure {
 	p := tailOf(steps)
-	if p == usualTail {
+	if p == metrics.UsualTail {
 		return figures
 	}
 
 	figures = slices.Clone(figures)
 	for i, f := range figures {
-		if f.Group == Latency && f.P == usualTail {
+		if f.Group == Latency && f.P == metrics.UsualTail {
 			figures[i] = f.at(p)
 		}
 	}
@@ -31,26 +28,17 @@ func WithTail(figures []Figure, steps []*results.Result) []Figure {
 
 // tailOf is the percentile that WithTail takes.
 func tailOf(steps []*results.Result) float64 {
-	const median = 50
-	highest := 0.0
+	var samples []results.Dist
 	for _, r := range steps {
 		f := r.Headline()
 		if f == nil {
 			continue
 		}
 		for _, sample := range Samples() {
-			for _, q := range sample.At(f).Percentiles {
-				if q.P == usualTail {
-					return usualTail
-				}
-				highest = max(highest, q.P)
-			}
+			samples = append(samples, *sample.At(f))
 		}
 	}
-	if highest <= median {
-		return usualTail
-	}
-	return highest
+	return metrics.TailOf(samples...)
 }
 
 // at is the figure at another percentile, shown where the figure is.

@@ -98,17 +98,15 @@ func PartTable(keys []string, rows []PartRow) table.Table {
 	return t
 }
 
-// highPercentile is the 99th if the steps have it, else their highest.
+// highPercentile is the percentile of the tail that the rows have.
 func highPercentile(rows []PartRow) float64 {
-	high := 99.0
+	var samples []results.Dist
 	for _, r := range rows {
 		for _, f := range r.Figures {
-			if len(f.E2EL.Percentiles) > 0 {
-				high = metrics.TailOf(f.E2EL)
-			}
+			samples = append(samples, f.E2EL)
 		}
 	}
-	return high
+	return metrics.TailOf(samples...)
 }
 
 // meanOf is the mean of a figure over those that know it; nil: none does.
