@@ -20,7 +20,7 @@ func (s *Server) drain(ctx context.Context, killNow <-chan struct{}) string {
 		return ""
 	}
 
-	limited, cancel := awake.WithTimeoutCause(ctx, s.spec.Drain, context.DeadlineExceeded)
+	limited, cancel := awake.WithTimeout(ctx, s.spec.Drain)
 	defer cancel()
 
 	go func() {

@@ -30,8 +30,7 @@ func untilReady(ctx context.Context, p machine.Process, f *vllmcli.Flags, try fu
 		return nil
 	}
 
-	ctx, cancel := awake.WithTimeoutCause(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)),
-		context.DeadlineExceeded)
+	ctx, cancel := awake.WithTimeout(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)))
 	defer cancel()
 
 	const pause = time.Second

@@ -67,7 +67,7 @@ func (r *Runner) Check(ctx context.Context, check scenarios.Check) results.HookR
 }
 
 func (r *Runner) check(ctx context.Context, check scenarios.Check, limit time.Duration) results.HookRecord {
-	ctx, cancel := awake.WithTimeoutCause(ctx, limit, context.DeadlineExceeded)
+	ctx, cancel := awake.WithTimeout(ctx, limit)
 	defer cancel()
 	record := r.timed(scenarios.CheckName(check), func() (string, error) { return r.look(ctx, check, limit) })
 	record.When = "check"

@@ -112,6 +112,11 @@ func WithTimeoutCause(ctx context.Context, d time.Duration, cause error) (contex
 	return limited, func() { end(nil) }
 }
 
+// WithTimeout is WithTimeoutCause with context.DeadlineExceeded as the cause.
+func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return WithTimeoutCause(ctx, d, context.DeadlineExceeded)
+}
+
 // Watch notices pauses while something runs.
 type Watch struct {
 	mu    sync.Mutex // guards watch

@@ -132,7 +132,7 @@ const longestLine = 4 << 10
 func (c CLI) callTelling(ctx context.Context, limit time.Duration, tell func(string), args ...string) (string, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {
-		limited, cancel = awake.WithTimeoutCause(ctx, limit, context.DeadlineExceeded)
+		limited, cancel = awake.WithTimeout(ctx, limit)
 	}
 	defer cancel()
 

@@ -55,7 +55,7 @@ func (e *Endpoint) ResetCache(ctx context.Context) (how string, err error) {
 
 // confirmed waits for the log to say what became of a reset.
 func (e *Endpoint) confirmed(ctx context.Context, mark *serverlog.Mark, reset *engines.Reset) error {
-	limited, cancel := awake.WithTimeoutCause(ctx, resetWait, context.DeadlineExceeded)
+	limited, cancel := awake.WithTimeout(ctx, resetWait)
 	defer cancel()
 
 	for {

@@ -147,7 +147,7 @@ func (p *prober) post(ctx context.Context, path string, body any) Answer {
 
 // ask makes one request and reads the whole answer within limit.
 func (p *prober) ask(ctx context.Context, method, path string, body any, limit time.Duration) Answer {
-	ctx, cancel := awake.WithTimeoutCause(ctx, limit, context.DeadlineExceeded)
+	ctx, cancel := awake.WithTimeout(ctx, limit)
 	defer cancel()
 	result := Answer{what: method + " " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, method, path, body)

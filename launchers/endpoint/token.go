@@ -28,7 +28,7 @@ const (
 // token makes a streamed request and reports whether a token came. If none
 // did, answer says what came instead.
 func (p *prober) token(ctx context.Context, path string, body any) (Answer, bool) {
-	ctx, cancel := awake.WithTimeoutCause(ctx, TokenTime, context.DeadlineExceeded)
+	ctx, cancel := awake.WithTimeout(ctx, TokenTime)
 	defer cancel()
 	result := Answer{what: "POST " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, http.MethodPost, path, body)

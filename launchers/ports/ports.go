@@ -103,7 +103,7 @@ func bind(ctx context.Context, host string, port int, reuse bool) error {
 
 // AwaitFree gives the kernel a moment to let go of a stopped server's port.
 func AwaitFree(ctx context.Context, host string, port int) bool {
-	ctx, cancel := awake.WithTimeoutCause(ctx, portReleaseTime, context.DeadlineExceeded)
+	ctx, cancel := awake.WithTimeout(ctx, portReleaseTime)
 	defer cancel()
 	for Check(ctx, host, port) != nil {
 		if !sleep.For(ctx, pollPause) {
@@ -194,7 +194,7 @@ func FindElsewhere(ctx context.Context, host string, from int, avoid []int) (int
 
 // AwaitSilence is AwaitFree for a port of another machine.
 func AwaitSilence(ctx context.Context, host string, port int) bool {
-	ctx, cancel := awake.WithTimeoutCause(ctx, portReleaseTime, context.DeadlineExceeded)
+	ctx, cancel := awake.WithTimeout(ctx, portReleaseTime)
 	defer cancel()
 	for CheckElsewhere(ctx, host, port) != nil {
 		if !sleep.For(ctx, pollPause) {

@@ -83,7 +83,7 @@ func (s *stopping) askLeader(grace time.Duration) {
 	}
 
 	s.send(s.leader, unix.SIGTERM)
-	limited, free := awake.WithTimeoutCause(context.Background(), grace, context.DeadlineExceeded)
+	limited, free := awake.WithTimeout(context.Background(), grace)
 	defer free()
 
 	look := time.NewTicker(maxPoll)

@@ -45,7 +45,7 @@ func (c *Claim) Prove(ctx context.Context, killNow <-chan struct{}, stray func(i
 // await looks at memory until it is back or the limit has passed. A closed killNow
 // leaves killNowWait. Neither waits for a driver that hangs.
 func (p *proving) await(ctx context.Context, killNow <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
-	limited, cancel := awake.WithTimeoutCause(ctx, p.claim.limit(), context.DeadlineExceeded)
+	limited, cancel := awake.WithTimeout(ctx, p.claim.limit())
 	defer cancel()
 
 	soon := cancelSoonAfter(limited, killNow, cancel)

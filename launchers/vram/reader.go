@@ -60,7 +60,7 @@ func (r *reading[T]) do(ctx context.Context, read func(context.Context) (T, erro
 	defer r.mu.Unlock()
 
 	var none T
-	limited, cancel := awake.WithTimeoutCause(ctx, readTime, context.DeadlineExceeded)
+	limited, cancel := awake.WithTimeout(ctx, readTime)
 	defer cancel()
 
 	if r.stuck != nil {
