@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -122,12 +121,8 @@ func cacheShifted(full, one *results.CacheState) *results.Warning {
 		math.Abs(*full.HitShare-*one.HitShare) <= cacheShift {
 		return nil
 	}
-	return &results.Warning{
-		Code: results.WarnPrefixCache,
-		Message: fmt.Sprintf("the second pass found %.1f %% of the prompt tokens in the prefix cache, the first %.1f "+
-			"%%: they did not compute the same prefill",
-			100**one.HitShare, 100**full.HitShare),
-	}
+	return metrics.Warnf(results.WarnPrefixCache, "the second pass found %.1f %% of the prompt tokens in the prefix "+
+		"cache, the first %.1f %%: they did not compute the same prefill", 100**one.HitShare, 100**full.HitShare)
 }
 
 // secondWarnings are the doubts about the second pass that the first has not.

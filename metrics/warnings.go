@@ -69,9 +69,9 @@ func Warnings(e Evidence) []results.Warning {
 	return all
 }
 
-// Warnf returns a warning with a code and a formatted message.
+// Warnf is results.Warnf for checks that may find nothing.
 func Warnf(code results.WarningCode, format string, args ...any) *results.Warning {
-	return &results.Warning{Code: code, Message: fmt.Sprintf(format, args...)}
+	return new(results.Warnf(code, format, args...))
 }
 
 func warnInterrupted(e Evidence) *results.Warning {
@@ -365,7 +365,7 @@ func warnFewSamples(e Evidence) *results.Warning {
 	if unknown := unknownPercentiles(e.Figures.UpperBounds); len(unknown) > 0 {
 		message += "; not yet known at 95 %: " + strings.Join(unknown, ", ")
 	}
-	return &results.Warning{Code: results.WarnFewSamples, Message: message}
+	return Warnf(results.WarnFewSamples, "%s", message)
 }
 
 // thinPercentiles lists the percentiles of d with too few samples, and how many
