@@ -1,13 +1,17 @@
 package text
 
 import (
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-var shortNumber = regexp.MustCompile(`^([0-9]+)(\.[0-9]+)?([kKmMgGtT]?)$`)
+var (
+	shortNumber = regexp.MustCompile(`^([0-9]+)(\.[0-9]+)?([kKmMgGtT]?)$`)
+	factors     = map[string]float64{
+		"": 1, "k": 1e3, "K": 1 << 10, "m": 1e6, "M": 1 << 20, "g": 1e9, "G": 1 << 30, "t": 1e12, "T": 1 << 40,
+	}
+)
 
 // WholeNumber reads a number as vLLM takes lengths: 8192, 8k (thousands), 8K (times
 // 1024), with decimals for the former.
@@ -18,21 +22,12 @@ func WholeNumber(text string) (n int64, ok bool) {
 		return 0, false
 	}
 
-	power := 1 + strings.Index("kmgt", strings.ToLower(m[3]))
-	base := 1000.0
-	switch thousands := m[3] != strings.ToUpper(m[3]); {
-	case thousands:
-	case m[2] != "":
+	if decimals, thousands := m[2] != "", m[3] != strings.ToUpper(m[3]); decimals && !thousands {
 		return 0, false
-	default:
-		base = 1024
-	}
-	if m[3] == "" {
-		power = 0
 	}
 
 	v, err := strconv.ParseFloat(m[1]+m[2], 64)
-	if v *= math.Pow(base, float64(power)); err != nil || v > exact {
+	if v *= factors[m[3]]; err != nil || v > exact {
 		return 0, false
 	}
 	return int64(v), true

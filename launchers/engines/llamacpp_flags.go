@@ -199,7 +199,8 @@ type llamaOption struct {
 }
 
 // llamaWeightsOnGPU reports whether all weights are on the GPU: without arguments that
-// keep a part in main memory or spread the parts unevenly. Nearly a hundred layers are meant as all.
+// keep a part in main memory or spread the parts unevenly. Nearly a hundred layers are
+// meant as all.
 func llamaWeightsOnGPU(args []recipe.Arg) bool {
 	const all = 99
 	if !hasNone(llamaSpelling, "override-tensor", "cpu-moe", "n-cpu-moe", "device", "tensor-split", "main-gpu",

@@ -14,9 +14,9 @@ import (
 // else that was printed into the stream.
 const maxFrame = 64 << 20
 
-// frames are the messages of a stream: four bytes of length, the highest
-// first, and a JSON value, in which hide leaves out secrets. Sending is safe for concurrent use, receiving is
-// not.
+// frames are the messages of a stream: four bytes of length, the highest first, and a
+// JSON value, in which hide leaves out secrets. Sending is safe for concurrent use,
+// receiving is not.
 type frames struct {
 	in      *bufio.Reader
 	hearing *hearing // below in

@@ -26,7 +26,8 @@ type stepLine struct {
 	later   string // what decides about later repeats, where the first is run in any case
 }
 
-// byVariant groups server starts by their variant, in the order of the scenario, without those that no outcome needs.
+// byVariant groups server starts by their variant, in the order of the scenario,
+// without those that no outcome needs.
 func byVariant(lives []plan.Life) []*variantPlan {
 	var all []*variantPlan
 	for _, life := range lives {

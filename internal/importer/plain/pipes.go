@@ -11,7 +11,7 @@ var ruleRow = regexp.MustCompile(`^:?-{2,}:?([ \t]*\|[ \t]*:?-{2,}:?)+[ \t]*\|?$
 // WithOuterPipes puts pipes around the rows of Markdown tables that are written
 // without, so that all tables look alike. A head and a row of dashes with as many
 // columns prove a table; it ends with the first line without a pipe.
-func WithOuterPipes(lines []Line) []Line {
+func WithOuterPipes(lines []Line) {
 	for i := 0; i+1 < len(lines); i++ {
 		columns := columnsBelow(lines[i].Text, lines[i+1].Text)
 		if columns == 0 {
@@ -21,7 +21,6 @@ func WithOuterPipes(lines []Line) []Line {
 			lines[i].Text = "| " + strings.Join(rowOf(lines[i].Text, columns), "|") + " |"
 		}
 	}
-	return lines
 }
 
 // columnsBelow counts the columns of a table without outer pipes that begins with this

@@ -21,9 +21,10 @@ import (
 )
 
 // Read is store.ReadRecords for those who draw millions of requests: of each
-// record of the load it reads the position, the times, the chunks, the token counts and the
-// failure, and leaves the rest at its zero value. The record itself and ChunkS
-// are good until the sequence continues; what its pointers lead to is not reused.
+// record of the load it reads the position, the times, the chunks, the token
+// counts and the failure, and leaves the rest at its zero value. The record itself
+// and ChunkS are good until the sequence continues; what its pointers lead to is
+// not reused.
 func Read(dir string) iter.Seq2[*results.Record, error] {
 	return func(yield func(*results.Record, error) bool) {
 		in, err := store.OpenLines(filepath.Join(dir, results.RequestsName))
