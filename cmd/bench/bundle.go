@@ -40,7 +40,8 @@ func newBundleCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bundle DIR", Short: "Export a run as one file, without its secrets", Long: bundleLong,
 		Example: "  bench bundle results/night/20260131-220000-ab12\n" +
-			"  bench bundle DIR --output night.zip --without-records --anonymize\n  bench bundle --check night.zip",
+			"  bench bundle DIR --output night.zip --without-records --anonymize\n" +
+			"  bench bundle --check night.zip",
 		ValidArgsFunction: runFolders,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {

@@ -41,7 +41,8 @@ func newGPUCommand(e env) *cobra.Command {
 		Use: "gpu", Short: "List GPUs, their readings, and which processes hold their memory", Long: gpuLong,
 		Example: "  bench gpu\n" +
 			"  bench gpu --watch\n" +
-			"  bench gpu --sampler nvidia-smi --json\n  bench gpu --capture my-box",
+			"  bench gpu --sampler nvidia-smi --json\n" +
+			"  bench gpu --capture my-box",
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGPU(cmd.Context(), e, o) },
 	}

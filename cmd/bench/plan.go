@@ -35,7 +35,8 @@ func newPlanCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plan SCENARIO", Short: "Show what a run would do", Long: planLong,
 		Example: "  bench plan scenarios/mi300x-70b.yaml --box amd:8\n" +
-			"  bench plan my.yaml --explain\n  bench plan my.yaml --json",
+			"  bench plan my.yaml --explain\n" +
+			"  bench plan my.yaml --json",
 		ValidArgsFunction: scenarioFiles,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command,

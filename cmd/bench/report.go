@@ -43,7 +43,8 @@ func newReportCommand(e env) *cobra.Command {
 		Example: "  bench report results\n" +
 			"  bench report DIR --brief --format markdown\n" +
 			"  bench report DIR --html night.html\n" +
-			"  bench report DIR --step tp4_c16_r1\n  bench report DIR --table repeats,differences --format markdown",
+			"  bench report DIR --step tp4_c16_r1\n" +
+			"  bench report DIR --table repeats,differences --format markdown",
 		ValidArgsFunction: runFolders,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, given []string) error {

@@ -66,7 +66,8 @@ func newRunCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run SCENARIO", Short: "Run a scenario", Long: runLong,
 		Example: "  bench run scenarios/quickstart.yaml\n" +
-			"  bench run my.yaml --set load.num-prompts=16 --out /data/results\n  bench run my.yaml --on slurm",
+			"  bench run my.yaml --set load.num-prompts=16 --out /data/results\n" +
+			"  bench run my.yaml --on slurm",
 		ValidArgsFunction: scenarioFiles,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command,

@@ -25,7 +25,8 @@ func newSchemaCommand(e env) *cobra.Command {
 			" (see docs/results-format.md).",
 		Example: "  bench schema > bench.schema.json\n" +
 			"  # first line of a scenario:\n" +
-			"  # yaml-language-server: $schema=bench.schema.json\n  bench schema result > result.schema.json",
+			"  # yaml-language-server: $schema=bench.schema.json\n" +
+			"  bench schema result > result.schema.json",
 		Args:      args(cobra.MaximumNArgs(1)),
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, given []string) error {

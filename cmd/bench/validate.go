@@ -32,7 +32,8 @@ func newValidateCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "validate SCENARIO...", Short: "Check scenario files", Long: validateLong,
 		Example: "  bench validate scenarios/*.yaml\n" +
-			"  bench init vllm | bench validate -\n  bench validate my.yaml --json",
+			"  bench init vllm | bench validate -\n" +
+			"  bench validate my.yaml --json",
 		Args:              args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: scenarioFiles,
 		RunE: func(cmd *cobra.Command, given []string) error {

@@ -45,7 +45,8 @@ func newWatchCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch DIR", Short: "Show a run in progress", Long: watchLong,
 		Example: "  bench watch results\n" +
-			"  bench watch results/night/20260131-220000-ab12 --once\n  bench watch results --http 127.0.0.1:8090",
+			"  bench watch results/night/20260131-220000-ab12 --once\n" +
+			"  bench watch results --http 127.0.0.1:8090",
 		ValidArgsFunction: runFolders,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
