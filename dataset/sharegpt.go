@@ -251,7 +251,7 @@ func (s shareGPT) turns(at place) (question, answer string, err error) {
 
 // turnsPrompt makes a prompt of the first turns of a conversation; ok is false
 // if there are fewer of them, or if one does not pass vLLM's filter. Only a
-// single turn may be without an answer, as those of files of prompts are.
+// conversation of one turn may lack an answer: files of prompts have none.
 func turnsPrompt(ctx context.Context, said []table.Exchange, spec Spec, tok Tokenizer) (p Prompt, ok bool, err error) {
 	turns := orElse(spec.Turns, 1)
 	if len(said) < turns {

@@ -23,7 +23,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("%d questions, want 50", len(all))
 	}
 	if _, ok := exact.Find("no question"); ok {
-		t.Error("a question is found where there is none")
+		t.Error("found a question in a prompt that holds none")
 	}
 }
 

@@ -68,7 +68,7 @@ func TestWhole(t *testing.T) {
 
 func TestTooFewPrompts(t *testing.T) {
 	if _, err := Whole(kinds(), 20, 0, []*dataset.Set{set("x", 11), set("y", 8)}); err == nil {
-		t.Error("a class without prompts for all its requests is no error")
+		t.Error("a class has fewer prompts than requests: want an error")
 	}
 }
 

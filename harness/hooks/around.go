@@ -135,7 +135,7 @@ func (a *Around) AfterStep(ctx context.Context, result *results.Result) {
 }
 
 // EvaluateStep runs the scenario's evaluation beside the servers of the step that is
-// under way; null if there is none.
+// under way. It returns nil if no step is, or if the scenario has no evaluation.
 func (a *Around) EvaluateStep(ctx context.Context) *results.CommandScore {
 	l := a.levels[plan.LevelStep]
 	if l == nil || !a.Scenario.Evaluation.Given() {

@@ -190,7 +190,7 @@ func readRun(dir string) (r entryRun) {
 	return r
 }
 
-// ended is why the run ended early; nil: it did not, or there is none.
+// ended is why the run ended early; nil: it did not, or there is no run.
 func (r entryRun) ended() *results.Failure {
 	if r.Run == nil {
 		return nil
