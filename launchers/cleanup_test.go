@@ -40,6 +40,10 @@ func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 	if len(lives) != 1 || lives[0].Life != "life-1" || lives[0].Replica != 2 {
 		t.Fatalf("OpenLives() = %+v, want the server", lives)
 	}
+	if noted := lives[0].Process; noted.GraceS != 5 || noted.OrphanGraceS != 20 {
+		t.Errorf("OpenLives() = graces of %v and %v s, want the scenario's 5 and vLLM's 20", noted.GraceS,
+			noted.OrphanGraceS)
+	}
 	cleaner := cleanup.Cleaner{Grace: 200 * time.Millisecond}
 	left, err := cleaner.Find(t.Context(), lives[0])
 	if err != nil || len(left.Processes()) != 3 || left.Empty() || left.Rebooted() {

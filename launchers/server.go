@@ -144,7 +144,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 		s.companions.sweepFirst(base, s.killNow)
 	}
 	quit := s.askAgain()
-	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
+	proof, err := s.process.Stop(ctx, s.grace())
 	quit()
 	proof.PortFree = s.awaitPortFree(base, proof.PIDsGone)
 	var memory, beside *results.Failure
@@ -171,6 +171,9 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 
 	return nil
 }
+
+// grace is the time from SIGTERM to SIGKILL.
+func (s *Server) grace() time.Duration { return cmp.Or(s.spec.StopGrace, s.kind.StopGrace) }
 
 // portHere is the port at which the server's own process tree listens; 0: none.
 func (s *Server) portHere() int {
@@ -227,6 +230,8 @@ func (s *Server) write(event results.Event) error {
 	event.Life, event.Replica = s.spec.Life, s.spec.Replica
 	if event.Kind == results.LifeStarting && event.Process != nil {
 		event.Process.VRAM = s.claim.Baseline()
+		event.Process.GraceS = s.grace().Seconds()
+		event.Process.OrphanGraceS = s.kind.OrphanGrace.Seconds()
 		event.Message = s.claim.Notes()
 	}
 	if s.journal == nil {

@@ -124,6 +124,11 @@ type Process struct {
 	ShmFiles []SharedFile `json:"shm_files,omitempty"`
 	Members  []Member     `json:"members,omitempty"` // of its tree, without cookie and control group
 	Private  string       `json:"private,omitempty"` // folder of its sockets, which goes with it
+
+	// what a stop gives the program, and processes that outlive it, between SIGTERM and
+	// SIGKILL; 0: older journals, and the usual time for such processes
+	GraceS       float64 `json:"grace_s,omitempty"`
+	OrphanGraceS float64 `json:"orphan_grace_s,omitempty"`
 }
 
 // Member is a process of a server's tree.

@@ -39,11 +39,16 @@ type Cleaner struct {
 	GPUs     vram.Memory      // nil: memory is not looked at
 	GPUBytes map[string]int64 // the whole memory of devices by id
 	Vendor   string           // of the devices: decides how long to wait for memory
-	Grace    time.Duration    // from SIGTERM to SIGKILL; 0: 30 s
+	Grace    time.Duration    // from SIGTERM to SIGKILL; 0: what the server's start noted, or 30 s
 	VRAM     vram.Policy      // of the wait for memory
 }
 
-const cleanGrace = 30 * time.Second
+const (
+	cleanGrace = 30 * time.Second
+	// cleanOrphanGrace is the longest that processes get whose leader is gone, where the kind
+	// of server is not known: vLLM's engine needs that long.
+	cleanOrphanGrace = 20 * time.Second
+)
 
 // Find looks for what is left of a life. What cannot be shown to be ours is
 // not ours: see process.Find.
@@ -114,7 +119,8 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 		errs = append(errs, container.End(base, info, l.environ))
 	}
 
-	proof, err := l.remains.End(ctx, cmp.Or(c.Grace, cleanGrace))
+	grace, orphanGrace := c.graces(l.Process)
+	proof, err := l.remains.End(ctx, grace, orphanGrace)
 	if errs = append(errs, err); errors.Join(errs...) != nil {
 		proof.PIDsGone = false // nor the containers
 	}
@@ -137,6 +143,17 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 
 	proof.StopS = time.Since(began).Seconds()
 	return proof, errors.Join(errs...)
+}
+
+// graces are what the server's program and the processes that outlive it get between
+// SIGTERM and SIGKILL: what a stop within its run would have given them, where known.
+func (c Cleaner) graces(noted results.Process) (program, orphans time.Duration) {
+	if c.Grace == 0 && noted.GraceS > 0 {
+		second := float64(time.Second)
+		return time.Duration(noted.GraceS * second), time.Duration(noted.OrphanGraceS * second)
+	}
+	grace := cmp.Or(c.Grace, cleanGrace)
+	return grace, min(grace, cleanOrphanGrace)
 }
 
 // proveMemory waits for the memory that the processes held which were just

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,6 +121,29 @@ func TestOpenLifeKeepsWhatWasSeenBefore(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lives[0].Process); diff != "" {
 		t.Errorf("OpenLives(): (-want +got)\n%s", diff)
+	}
+}
+
+// A server gets the time that a stop within its run would have given it.
+func TestGracesAreThoseOfTheStart(t *testing.T) {
+	t.Parallel()
+	lives := OpenLives([]results.Event{
+		{Kind: results.LifeStarting, Life: "a", Process: &results.Process{GraceS: 1.5, OrphanGraceS: 7}},
+		{Kind: results.LifeSpawned, Life: "a", Process: &results.Process{PID: 7}},
+	})
+	for _, c := range []struct {
+		name             string
+		cleaner          Cleaner
+		noted            results.Process
+		program, orphans time.Duration
+	}{
+		{"noted", Cleaner{}, lives[0].Process, 1500 * time.Millisecond, 7 * time.Second},
+		{"of an older journal", Cleaner{}, results.Process{PID: 7}, 30 * time.Second, 20 * time.Second},
+		{"given by the caller", Cleaner{Grace: time.Second}, lives[0].Process, time.Second, time.Second},
+	} {
+		if program, orphans := c.cleaner.graces(c.noted); program != c.program || orphans != c.orphans {
+			t.Errorf("%s: graces() = %v, %v, want %v, %v", c.name, program, orphans, c.program, c.orphans)
+		}
 	}
 }
 

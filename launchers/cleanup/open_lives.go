@@ -82,6 +82,9 @@ func (l *OpenLife) note(p *results.Process) {
 	if p.Private == "" {
 		l.Process.Private = before.Private
 	}
+	if p.GraceS == 0 {
+		l.Process.GraceS, l.Process.OrphanGraceS = before.GraceS, before.OrphanGraceS
+	}
 	if p.Container == nil {
 		l.Process.Container = before.Container
 	}

@@ -43,7 +43,7 @@ func TestFindRunByGroup(t *testing.T) {
 	if err != nil || len(r.Procs()) != 1 {
 		t.Fatalf("FindRun() has %v, %v, want 1 process", r.Procs(), err)
 	}
-	if proof, err := r.End(t.Context(), 100*time.Millisecond); err != nil || !proof.PIDsGone {
+	if proof, err := r.End(t.Context(), 100*time.Millisecond, 0); err != nil || !proof.PIDsGone {
 		t.Errorf("End() = %+v, %v, want all gone", proof, err)
 	}
 	if r, err := FindRun(run); err != nil || len(r.Procs()) != 0 || len(r.tree.groups) != 0 {

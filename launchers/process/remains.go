@@ -141,16 +141,12 @@ func (r *Remains) Procs() []proc.Process { return r.live }
 // Strangers are processes that look like ours and are left alone.
 func (r *Remains) Strangers() []Stranger { return r.strangers }
 
-// remainsTime is the longest that members get whose leader is gone: of which kind of
-// server they are is not known here, and vLLM's engine needs as long.
-const remainsTime = 20 * time.Second
-
-// End ends what is left, in the way of Process.Stop. A done ctx means SIGKILL
-// at once. PortFree is the caller's to prove; the exit code is nobody's to
-// know.
-func (r *Remains) End(ctx context.Context, grace time.Duration) (results.Proof, error) {
+// End ends what is left, in the way of Process.Stop: members whose leader is gone get
+// orphanGrace, but at least 5 s. A done ctx means SIGKILL at once. PortFree is the
+// caller's to prove; the exit code is nobody's to know.
+func (r *Remains) End(ctx context.Context, grace, orphanGrace time.Duration) (results.Proof, error) {
 	s := newStopping(&r.tree, ctx.Done())
-	s.leader, s.orphanGrace = r.leader, max(termTime, min(grace, remainsTime))
+	s.leader, s.orphanGrace = r.leader, max(termTime, orphanGrace)
 	err := s.run(grace)
 	if err == nil {
 		_ = r.tree.groups.remove() // an empty folder does no harm

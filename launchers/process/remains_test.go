@@ -97,7 +97,7 @@ func endRemains(t *testing.T, noted results.Process) {
 	cancel()
 	r, err := Find(noted)
 	if err == nil {
-		_, err = r.End(ended, 0)
+		_, err = r.End(ended, 0, 0)
 	}
 	if err != nil {
 		t.Errorf("end what the test left: %v", err)
@@ -147,7 +147,7 @@ func TestRemainsOfKilledProgram(t *testing.T) {
 			if len(r.Procs()) != c.left {
 				t.Errorf("Find() has %v, want %d processes", r.Procs(), c.left)
 			}
-			proof, err := r.End(t.Context(), 200*time.Millisecond)
+			proof, err := r.End(t.Context(), 200*time.Millisecond, 0)
 			if err != nil || !proof.PIDsGone || slices.Contains(proof.Signals, "KILL") != c.kill {
 				t.Errorf("End() = %+v, %v, want all gone, KILL: %v", proof, err, c.kill)
 			}
@@ -262,7 +262,7 @@ func TestUnkillable(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			proof, err := remains.End(t.Context(), time.Minute)
+			proof, err := remains.End(t.Context(), time.Minute, 20*time.Second)
 			if (err == nil) != c.gone || proof.PIDsGone != c.gone || len(proof.Unkillable) != c.stuck {
 				t.Errorf("state %s, %d threads: End() = %+v, %v, want gone %v, %d unkillable", c.state, c.threads,
 					proof, err, c.gone, c.stuck)
