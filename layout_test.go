@@ -57,13 +57,16 @@ var rules = map[string]rule{
 		},
 		never: noSystem,
 	},
+	"scenarios/parse/check": {
+		ours: []string{
+			"dataset/audio", "internal/secrets", "launchers/container", "launchers/engines", "load/dialect",
+			"load/spec", "metrics/catalog", "scenarios", "scenarios/parse/keys", "scenarios/schema",
+		},
+		never: append([]string{"os"}, noSystem...),
+	},
 	"scenarios/parse": {ours: []string{
-		"dataset/audio",
-		"internal/userfile",
-		"scenarios/parse/keys", "internal/cpus",
-		"metrics/catalog", "load/dialect", "load/spec", "scenarios", "launchers/container", "launchers/engines",
-		"results", "results/codes",
-		"scenarios/schema", "internal/secrets", "scenarios/expand", "scenarios/simulate",
+		"internal/secrets", "internal/userfile", "launchers/container", "load/spec", "metrics/catalog", "scenarios",
+		"scenarios/expand", "scenarios/parse/check", "scenarios/parse/keys", "scenarios/schema", "scenarios/simulate",
 	}, never: noSystem},
 	"profiles": {never: append([]string{"os"}, noSystem...)},
 	"dataset": {

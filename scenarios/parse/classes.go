@@ -2,12 +2,12 @@ package parse
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/check"
 	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -52,8 +52,7 @@ func (p *parser) classHead(item *schema.Node, before []spec.Class) (head keys.Cl
 	switch {
 	case r.Failed:
 		return head, false
-	case !safeName.MatchString(head.Name):
-		p.errs.Add(item.At("name"), "%s", badName("name of a class", head.Name))
+	case !p.file.Name(item.At("name"), "name of a class", head.Name):
 		return head, false
 	case slices.ContainsFunc(before, func(c spec.Class) bool { return c.Name == head.Name }):
 		p.errs.Add(item.At("name"), "two classes are named %q", head.Name)
@@ -88,8 +87,8 @@ func (p *parser) classLoads(n, list *schema.Node, l *scenarios.Load, s *scenario
 			p.errs.Add(item.Pos, "class %s gets none of %d requests: raise num-prompts or its share", l.Classes[i].Name,
 				l.NumPrompts)
 		}
-		p.finishLoad(nodes[i], own, map[string]string{}, s, own.NumPrompts > 0)
-		p.checkClass(item, own)
+		check.Load(p.file, nodes[i], own, map[string]string{}, s, own.NumPrompts > 0)
+		check.Class(p.file, item, own)
 		describeClass(&l.Classes[i], own)
 	}
 	l.OfClass = loads
@@ -120,33 +119,9 @@ func kindOfDataset(n *schema.Node) string {
 	return ""
 }
 
-// checkClass refuses what only a whole load can have.
-func (p *parser) checkClass(item *schema.Node, l *scenarios.Load) {
-	if data := item.Get("dataset"); data != nil && data.Kind == schema.Mapping {
-		p.forbid(data, "it is the same for all classes, under load.dataset", "tokenizer", "vary")
-	}
-	if l.ContextReserve > 0 {
-		p.errs.Add(item.At("input-len"), "input-len of a class is a number of tokens: max-model-len is for loads "+
-			"without classes")
-	}
-}
-
 // describeClass notes what the requests of a class are, for the client and the results.
 func describeClass(c *spec.Class, l *scenarios.Load) {
 	c.Dataset, c.DatasetPath, c.InputLen, c.OutputLen = l.Dataset.Kind, l.Dataset.Path, l.InputLen, l.OutputLen
 	c.IgnoreEOS, c.Sampling, c.Body, c.Tools = l.IgnoreEOS, l.Sampling, l.Body, l.Tools
 	c.GoodputS = spec.GoalsS(l.Goodput)
-}
-
-// addPriority puts the priority of requests into their body.
-func addPriority(l *scenarios.Load) {
-	if l.Priority == nil {
-		return
-	}
-	body := maps.Clone(l.Body)
-	if body == nil {
-		body = map[string]any{}
-	}
-	body["priority"] = *l.Priority
-	l.Body = body
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/check"
 	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -67,53 +67,7 @@ func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults m
 	}
 	v.Nodes = v.Server.Nodes
 	v.Server = v.Components[0].Server
-	p.checkComponentNodes(n, v, s)
-}
-
-// checkComponentNodes checks the components of a server over several nodes, and
-// counts the nodes if only the components name them.
-func (p *parser) checkComponentNodes(n *schema.Node, v *scenarios.Variant, s *scenarios.Scenario) {
-	given := v.Nodes
-	for _, c := range v.Components {
-		v.Nodes = max(v.Nodes, c.Node)
-	}
-	if v.Nodes < 2 {
-		return
-	}
-	if s.On != scenarios.OnSlurm {
-		p.errs.Add(n.KeyAt("components"), "components on %d nodes need on: slurm, since the nodes are those of a "+
-			"Slurm job (bench run --on slurm)", v.Nodes)
-		return
-	}
-
-	for i, item := range n.Get("components").Items {
-		c := v.Components[i]
-		if given > 0 && c.Node > given {
-			p.errs.Add(item.At("node"), "component %s: node is %d, and the job has nodes: %d", c.Name, c.Node, given)
-		}
-		p.checkPlacedElsewhere(item, c)
-	}
-}
-
-// checkPlacedElsewhere refuses keys of a component that bench can follow on its own
-// node only.
-func (p *parser) checkPlacedElsewhere(item *schema.Node, c scenarios.Component) {
-	for _, key := range []struct {
-		name  string
-		given bool
-	}{
-		{"cpus", c.Server.CPUs != ""}, {"numa", c.Server.NUMA != ""}, {"nice", c.Server.Nice != 0},
-	} {
-		if key.given {
-			p.errs.Add(item.At(key.name), "component %s: %s cannot be combined with components on several nodes",
-				c.Name, key.name)
-		}
-	}
-
-	if container.Options(c.Server.Container).Contained() {
-		p.errs.Add(item.At("container"), "component %s: docker and podman start no component on another node: use "+
-			"container: {engine: apptainer}, singularity, enroot, charliecloud or pyxis", c.Name)
-	}
+	check.Components(p.file, n, v, s)
 }
 
 // component reads one part. Beside it comes whether it could be read.
@@ -142,7 +96,7 @@ func (p *parser) component(n, item *schema.Node, places map[string]schema.Pos, d
 	own.Pos = item.Pos
 	mine := map[string]string{}
 	schema.Decode(p.reader(mine), componentBlock(), own, &c.Server)
-	p.finishServer(own, &c.Server, mine, s)
+	check.Server(p.file, own, &c.Server, mine, s)
 	for path, value := range mine {
 		defaults["components."+c.Name+"."+path] = value
 	}

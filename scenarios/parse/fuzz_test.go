@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/benchrig/bench/scenarios/parse/check"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -42,14 +43,14 @@ func FuzzParse(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, v := range s.Variants {
-			if names[v.Name] || !safeName.MatchString(v.Name) || v.Server.Launcher == "" {
+			if names[v.Name] || !check.SafeName(v.Name) || v.Server.Launcher == "" {
 				t.Fatalf("variant %q of launcher %q is not unique and safe", v.Name, v.Server.Launcher)
 			}
 			names[v.Name] = true
 		}
 		labels := map[string]bool{}
 		for _, l := range s.Points {
-			if labels[l.Label] || !safeName.MatchString(l.Label) || l.NumPrompts < 1 ||
+			if labels[l.Label] || !check.SafeName(l.Label) || l.NumPrompts < 1 ||
 				l.Endpoint == "" || l.API == "" {
 				t.Fatalf("point %+v is not unique and complete", l)
 			}

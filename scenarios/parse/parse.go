@@ -8,7 +8,7 @@
 //
 // The stages are: schema reads the text into a tree; expand applies --set,
 // fills in ${} and multiplies matrices; the tables of package keys decode the tree;
-// the check_*.go check what one key means for another; simulate puts the simulator
+// package check decides what one key means for another; simulate puts the simulator
 // in the place of the engines where --sim asks for it.
 package parse
 
@@ -17,7 +17,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/check"
 	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 	"github.com/benchrig/bench/scenarios/simulate"
@@ -55,10 +55,6 @@ const missingEnv = "not-set-under-sim"
 // maxPoints bounds what a sweep may make.
 const maxPoints = 5000
 
-// safeName is what may name a variant, a point or a scenario: such names
-// become folders and step ids.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+=-]{0,99}$`)
-
 // File reads a scenario file. The error is an Errors where the file was read
 // and is wrong.
 func File(path string, opts Options) (*scenarios.Scenario, error) {
@@ -77,7 +73,7 @@ func Source(path string, src []byte, opts Options) (*scenarios.Scenario, error) 
 		return nil, fmt.Errorf("find the folder of %q: %w", path, err)
 	}
 	p := newParser(path, filepath.Dir(abs), opts)
-	s := &scenarios.Scenario{Path: path, Dir: p.dir, Source: src, Sets: slices.Clone(opts.Set)}
+	s := &scenarios.Scenario{Path: path, Dir: p.file.Dir, Source: src, Sets: slices.Clone(opts.Set)}
 	p.read(src, s)
 	if errs := p.errs.Sorted(path); len(errs) > 0 {
 		return nil, errs
@@ -87,16 +83,15 @@ func Source(path string, src []byte, opts Options) (*scenarios.Scenario, error) 
 
 // parser is the state of reading one file.
 type parser struct {
-	opts         Options
-	path, dir    string
-	errs         schema.Collector
-	names        *expand.Names
-	defaults     map[string]string
-	warnings     []warning
-	simulating   bool
-	serverBroken bool // the shared block could not be read, so that what it lacks is not an error
-	others       []*schema.BlockInfo
-	literals     map[string]*schema.Node
+	opts       Options
+	path       string
+	errs       schema.Collector
+	file       *check.File
+	names      *expand.Names
+	defaults   map[string]string
+	simulating bool
+	others     []*schema.BlockInfo
+	literals   map[string]*schema.Node
 }
 
 func newParser(path, dir string, opts Options) *parser {
@@ -104,59 +99,20 @@ func newParser(path, dir string, opts Options) *parser {
 		opts.Exists = func(path string) bool { _, err := os.Stat(path); return err == nil }
 	}
 	p := &parser{
-		opts: opts, path: path, dir: dir,
+		opts: opts, path: path,
 		defaults: map[string]string{}, others: keys.All(), literals: map[string]*schema.Node{},
 	}
 	p.names = expand.New(&p.errs, opts.LookupEnv)
 	if opts.WithoutSecrets {
 		p.names.UnsetSecret = missingSecret
 	}
+	p.file = &check.File{Errs: &p.errs, Dir: dir, Exists: opts.Exists, Secret: p.names.NoteSecret}
 
 	return p
 }
 
 func (p *parser) reader(defaults map[string]string, path ...string) *schema.Reader {
 	return &schema.Reader{Errs: &p.errs, Path: path, Defaults: defaults, Others: p.others, Literals: p.literals}
-}
-
-// warning is a text, and the kind of those of which one example is enough; "": each
-// one counts.
-type warning struct{ text, kind string }
-
-func (p *parser) warn(pos schema.Pos, format string, args ...any) {
-	p.addWarning(pos, "", format, args...)
-}
-
-// warnAlike adds a warning of which one example is enough.
-func (p *parser) warnAlike(pos schema.Pos, format string, args ...any) {
-	p.addWarning(pos, format, format, args...)
-}
-
-func (p *parser) addWarning(pos schema.Pos, kind, format string, args ...any) {
-	w := warning{(&schema.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}).Error(), kind}
-	if !slices.Contains(p.warnings, w) {
-		p.warnings = append(p.warnings, w)
-	}
-}
-
-// fold returns the texts of warnings, and of more than a few of a kind only the first.
-func fold(warnings []warning) (texts []string) {
-	const few = 3
-	alike := map[string]int{}
-	for _, w := range warnings {
-		alike[w.kind]++
-	}
-
-	for _, w := range warnings {
-		switch n := alike[w.kind]; {
-		case w.kind == "" || n > 0 && n <= few:
-			texts = append(texts, w.text)
-		case n > few:
-			texts = append(texts, fmt.Sprintf("%s (and %d more like it)", w.text, n-1))
-			alike[w.kind] = 0
-		}
-	}
-	return texts
 }
 
 // read goes through the stages: tree, overrides, names, variants, points.
@@ -180,13 +136,10 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	p.drawCandidates(root, s)
 	p.limitVersions(root, s)
 	p.addNullTest(root, s)
-	p.checkPrice(root.Get("price"), s)
 	p.readPoints(root, s)
-	p.checkMethod(root, s)
-	p.checkClient(root, s)
-	p.checkNext(root, s)
+	check.Scenario(p.file, root, s)
 	for _, v := range p.names.Unread() {
-		p.warn(v.Pos, "vars.%s is read nowhere", v.Key)
+		p.file.Warnf(v.Pos, "vars.%s is read nowhere", v.Key)
 	}
 	if p.simulating && len(p.errs.List) == 0 {
 		simulate.Apply(s, p.names.Texts(), p.opts.Exists)
@@ -194,14 +147,14 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 
 	missing := p.names.Missing()
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		p.warn(missing[name], "environment variable %s is not set: a run needs it", name)
+		p.file.Warnf(missing[name], "environment variable %s is not set: a run needs it", name)
 	}
 
 	s.Defaults = p.allDefaults()
 	s.EnvUsed = p.names.Uses()
 	s.Secrets = p.names.SecretValues()
 	secrets.Remember(s.Secrets...)
-	s.Warnings = fold(p.warnings)
+	s.Warnings = p.file.Warnings()
 }
 
 // readTop reads the keys that are at the top level themselves.
@@ -211,20 +164,14 @@ func (p *parser) readTop(root *schema.Node, s *scenarios.Scenario) {
 		return
 	}
 	schema.Decode(p.reader(p.defaults), keys.File(), own, s)
-	p.finishPolicies(own, s)
-	p.finishProgram(own.Get(string(s.Method)), s)
+	check.Top(p.file, own, s, p.defaults)
 	if !own.Has("name") {
 		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
 		p.defaults["name"] = s.Name
 	}
-	if !safeName.MatchString(s.Name) && (!own.Has("name") || own.Get("name").Kind != schema.Broken) {
-		p.errs.Add(own.At("name"), "%s", badName("name", s.Name))
+	if !own.Has("name") || own.Get("name").Kind != schema.Broken {
+		p.file.Name(own.At("name"), "name", s.Name)
 	}
-}
-
-func badName(what, name string) string {
-	return fmt.Sprintf("%s is %q, expected letters, digits and . _ + = - (it becomes a folder), at most 100, a letter "+
-		"or digit first", what, name)
 }
 
 func (p *parser) allDefaults() []scenarios.Default {

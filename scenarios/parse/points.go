@@ -1,11 +1,14 @@
 package parse
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/check"
 	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -92,8 +95,8 @@ func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []st
 				p.reader(nil).Unknown(table, pr)
 			case pr.Key == "label":
 				pt.label, _ = p.reader(nil, "label").Text(pr.Value)
-				if pr.Value.Kind != schema.Broken && !safeName.MatchString(pt.label) {
-					p.errs.Add(pr.Value.Pos, "%s", badName("label", pt.label))
+				if pr.Value.Kind != schema.Broken {
+					p.file.Name(pr.Value.Pos, "label", pt.label)
 				}
 			default:
 				pt.set = append(pt.set, pr)
@@ -104,6 +107,19 @@ func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []st
 	}
 
 	return points, varies
+}
+
+// readPoints sets what steps of the method measure: the points of load:, or those of
+// a method that sends no requests.
+func (p *parser) readPoints(root *schema.Node, s *scenarios.Scenario) {
+	switch {
+	case s.RunsProgram():
+		s.Points = []scenarios.Load{{Label: "all"}}
+	case s.Method == scenarios.ColdStart:
+		s.Points = s.ColdStart.Points()
+	default:
+		p.readLoad(root, s)
+	}
 }
 
 // readLoad lays load: over its profile and decodes every point.
@@ -156,15 +172,51 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 	}
 }
 
-// point decodes and checks one point; sound tells that nothing was wrong.
+// searchedLoad gives the load: block of a search its metric, to be read like
+// one that a file gives.
+func (p *parser) searchedLoad(load *schema.Node, s *scenarios.Scenario) *schema.Node {
+	if s.Search.Metric == "" {
+		return load
+	}
+	metric := string(s.Search.Metric)
+	for _, key := range []string{"sweep", metric, "ramp"} {
+		if load.Has(key) {
+			p.errs.Add(load.KeyAt(key), "%s cannot be combined with search:, which decides the %s of every step", key,
+				metric)
+		}
+	}
+	p.expandSweep(load) // says what is wrong within a sweep, for those who drop the search instead
+	out := load.Without("sweep", metric, "ramp")
+	value := &schema.Node{
+		Kind: schema.Number, Text: strconv.FormatFloat(s.Search.Typical(), 'f', -1, 64),
+		Pos: load.Pos, Size: 1,
+	}
+	out.Pairs = append(slices.Clone(out.Pairs), schema.Pair{Key: metric, Pos: load.Pos, Value: value})
+	return out
+}
+
+// expandSearch makes the steps of a search points of their own.
+func expandSearch(s *scenarios.Scenario) {
+	if s.Search.Metric == "" || len(s.Points) != 1 {
+		return
+	}
+	point := s.Points[0]
+	s.Points = nil
+	for i := range s.Search.Steps {
+		point.Label = fmt.Sprintf("search-%d", i+1)
+		s.Points = append(s.Points, point)
+	}
+}
+
+// point decodes and checks one point; valid tells that nothing was wrong.
 func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
 	s *scenarios.Scenario,
 ) (l scenarios.Load, valid bool) {
 	r := p.loadReader(defaults)
 	schema.Decode(r, table, n, &l)
 	valid = !r.Failed
-	valid = valid && p.readClasses(n, &l, s) && p.readStages(n, &l, s)
-	p.finishLoad(n, &l, defaults, s, valid)
+	valid = valid && p.readClasses(n, &l, s) && check.Stages(p.file, n, &l, s)
+	check.Load(p.file, n, &l, defaults, s, valid)
 	return l, valid
 }
 

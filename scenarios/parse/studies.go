@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"slices"
+
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -57,24 +59,38 @@ func (p *parser) shuffle(root *schema.Node, s *scenarios.Scenario) {
 	}
 }
 
-// checkStudies checks what tune:, blame: and bisect: mean for other keys.
-func (p *parser) checkStudies(root *schema.Node, s *scenarios.Scenario) {
-	for _, study := range []struct {
-		key, figure string
-		problems    []string
-	}{
-		{"tune", s.Tune.Figure, s.TuneProblems()},
-		{"blame", s.Blame.Figure, s.BlameProblems()},
-		{"bisect", s.Bisect.Figure, s.BisectProblems()},
-	} {
-		n := root.Get(study.key)
-		if study.figure == "" || n == nil {
-			continue
-		}
-		for _, why := range study.problems {
-			p.errs.Add(n.Pos, "%s", why)
-		}
-		p.checkFigures(n.At("figure"), s, []string{study.figure})
+// drawCandidates leaves the variants of a tuning that are tried, and makes its
+// rounds the repeats.
+func (p *parser) drawCandidates(root *schema.Node, s *scenarios.Scenario) {
+	t := &s.Tune
+	if t.Figure == "" || len(s.Variants) == 0 {
+		return
 	}
-	p.checkConditions(s, s.Tune.SLO)
+
+	if root.Has("repeats") {
+		p.errs.Add(root.KeyAt("repeats"), "repeats cannot be combined with tune:, whose rounds are the repeats")
+	}
+	delete(p.defaults, "repeats")
+	if t.Drawn = len(s.Variants); t.Candidates > 1 && t.Drawn > t.Candidates {
+		s.Variants = t.Draw(s.Variants, s.Baseline, s.Seed)
+		p.file.Warnf(root.KeyAt("tune"), "%d of %d variants were drawn with seed %d", t.Candidates, t.Drawn, s.Seed)
+	}
+	s.Repeats = len(t.Sizes(len(s.Variants))) + t.Confirm
+}
+
+// addNullTest makes the baseline run a second time, behind all others: what
+// drifts within a round shows in it.
+func (p *parser) addNullTest(root *schema.Node, s *scenarios.Scenario) {
+	if !s.NullTest || len(s.Variants) == 0 {
+		return
+	}
+	at := max(0, slices.IndexFunc(s.Variants, func(v scenarios.Variant) bool { return v.Name == s.Baseline }))
+	again := s.Variants[at]
+	again.Name += scenarios.NullTestSuffix
+	if slices.ContainsFunc(s.Variants, func(v scenarios.Variant) bool { return v.Name == again.Name }) {
+		p.errs.Add(root.KeyAt("null-test"), "null-test adds a variant named %q, but a variant has that name already",
+			again.Name)
+		return
+	}
+	s.Variants = append(s.Variants, again)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/parse/check"
 	"github.com/benchrig/bench/scenarios/parse/keys"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -51,7 +52,7 @@ func (p *parser) sharedServer(root *schema.Node) *schema.Node {
 	}
 	if shared.Kind != schema.Mapping {
 		p.reader(nil, "server").Wrong(shared, schema.Simple(schema.BlockShape))
-		p.serverBroken = true
+		p.file.ServerBroken = true
 		return schema.EmptyMapping(shared.Pos)
 	}
 
@@ -108,8 +109,8 @@ func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.Expand
 
 	defaults := map[string]string{}
 	schema.Decode(p.reader(defaults), table, n, &v)
-	if name := n.Get("name"); name != nil && name.Kind == schema.Text && !safeName.MatchString(v.Name) {
-		p.errs.Add(name.Pos, "%s", badName("name", v.Name))
+	if name := n.Get("name"); name != nil && name.Kind == schema.Text {
+		p.file.Name(name.Pos, "name", v.Name)
 	}
 
 	v.Params = ev.Params
@@ -117,10 +118,10 @@ func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.Expand
 		clear(defaults) // each component has its own
 		p.readComponents(n, &v, defaults, s)
 	} else {
-		p.finishServer(n, &v.Server, defaults, s)
+		check.Server(p.file, n, &v.Server, defaults, s)
 	}
-	p.noteSecretTexts(n.Get("hooks"))
-	p.finishHooks(n.Get("hooks"), "hooks", &v.Hooks, defaults, s)
+	p.file.SecretTexts(n.Get("hooks"))
+	check.Hooks(p.file, n.Get("hooks"), &v.Hooks, defaults, s)
 
 	return v, defaults
 }
