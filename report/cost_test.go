@@ -192,8 +192,8 @@ func TestGainOfSweptSettings(t *testing.T) {
 		}
 	}
 	if want := []string{
-		"pp512, fa 0 +10.00 %", "tg128, fa 0 +0.00 %", "pp512, fa 1 +1.00 %",
-		"tg128, fa 1 +0.00 %",
+		"pp512 (fa 0) +10.00 %", "tg128 (fa 0) +0.00 %", "pp512 (fa 1) +1.00 %",
+		"tg128 (fa 1) +0.00 %",
 	}; !slices.Equal(rows, want) {
 		t.Errorf("gains = %q, want %q", rows, want)
 	}

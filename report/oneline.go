@@ -62,11 +62,7 @@ func llamaBenchTests(rows []results.LlamaBenchRow) string {
 	var line strings.Builder
 	settings := catalog.TestSettings(rows)
 	for _, row := range rows {
-		fmt.Fprintf(&line, ", %s", row.Test)
-		if s := catalog.SettingsText(settings(row)); s != "" {
-			fmt.Fprintf(&line, " (%s)", text.Clean(s))
-		}
-		fmt.Fprintf(&line, " %.1f tok/s", row.TokensPerS)
+		fmt.Fprintf(&line, ", %s %.1f tok/s", text.Clean(catalog.TestText(row.Test, settings(row), "")), row.TokensPerS)
 	}
 	return line.String()
 }

@@ -24,11 +24,11 @@ func TestStandingOfLlamaBench(t *testing.T) {
 	}{
 		"two backends of one variant": {
 			[]results.Step{tested("m", row("x", "ROCm", 20), row("x", "Vulkan", 120))},
-			"The run has one variant, so nothing is compared: the best pp64 t/s, backend Vulkan is 120.0, of m",
+			"The run has one variant, so nothing is compared: the best pp64 (backend Vulkan) t/s is 120.0, of m",
 		},
 		"two models": {
 			[]results.Step{tested("a", row("A", "CUDA", 10)), tested("b", row("B", "CUDA", 5))},
-			"No two variants ran the same test of the same model, so nothing is compared: the best pp64 t/s, A is 10.00",
+			"No two variants ran the same test of the same model, so nothing is compared: the best pp64 (A) t/s is 10.00",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ type compareOptions struct {
 }
 
 func newCompareCommand(e env) *cobra.Command {
-	var o compareOptions
+	o := compareOptions{format: "table"}
 	cmd := &cobra.Command{
 		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts", Long: compareLong,
 		Example: "  bench compare results/ab/monday results/ab/tuesday\n" +
@@ -55,7 +55,7 @@ func newCompareCommand(e env) *cobra.Command {
 
 	f := cmd.Flags()
 	f.StringVar(&o.baseline, "baseline", "", "`run` that the others are compared with, as given (default: the first)")
-	f.StringVar(&o.format, "format", "table", "table, markdown, json or benchstat")
+	addChoice(cmd, &o.format, "format", "", "table", "markdown", "json", "benchstat")
 	f.BoolVar(&o.strict, "strict", false, "refuse to compare if more than one thing differs")
 	f.StringArrayVar(&o.failIf, "fail-if", nil,
 		"`condition` for exit code 4, such as 'output_throughput<-3%'; repeatable")
@@ -69,7 +69,6 @@ func newCompareCommand(e env) *cobra.Command {
 		}
 	}
 
-	completeValues(cmd, "format", "table", "markdown", "json", "benchstat")
 	completeValues(cmd, "figures", catalog.ConditionNames()...)
 	completeValues(cmd, "fail-if", offer.Conditions()...)
 	complete(cmd, "baseline", func(given []string, _ string) []string { return given })
@@ -156,12 +155,6 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 }
 
 func (o compareOptions) parse() ([]versus.Condition, error) {
-	switch o.format {
-	case "table", "markdown", "json", "benchstat":
-	default:
-		return nil, fmt.Errorf("--format %q: want table, markdown, json or benchstat", o.format)
-	}
-
 	var conditions []versus.Condition
 	for _, text := range o.failIf {
 		c, err := versus.ParseCondition(text)

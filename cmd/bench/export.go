@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +30,7 @@ step: figures as metrics in base units, settings as parameters, verdict and vers
 Several exports can share a folder; existing runs are not written again.`
 
 func newExportCommand(e env) *cobra.Command {
-	var format, out string
+	format, out := exportFormats[0], ""
 	cmd := &cobra.Command{
 		Use: "export DIR", Short: "Write a run for notebooks or for MLflow", Long: exportLong,
 		Example: "  bench export results/night/20261129-010203-ab12 --out requests.parquet\n" +
@@ -42,18 +40,14 @@ func newExportCommand(e env) *cobra.Command {
 		Args:              args(cobra.ExactArgs(1)),
 		RunE:              func(_ *cobra.Command, given []string) error { return runExport(e, given[0], format, out) },
 	}
-	cmd.Flags().StringVar(&format, "format", "parquet", strings.Join(exportFormats, " or "))
+	addChoice(cmd, &format, "format", "", exportFormats...)
 	cmd.Flags().StringVar(&out, "out", "", "`file` to write, or folder for mlflow (required)")
-	completeValues(cmd, "format", exportFormats...)
 	return cmd
 }
 
 func runExport(e env, dir, format, out string) error {
 	if out == "" {
 		return usageError(errors.New("--out is missing: name the file to write, or the folder for mlflow"))
-	}
-	if !slices.Contains(exportFormats, format) {
-		return usageError(fmt.Errorf("--format %q: want one of %s", format, strings.Join(exportFormats, ", ")))
 	}
 	folder, err := openRun(e, dir)
 	if err != nil {

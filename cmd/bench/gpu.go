@@ -7,7 +7,6 @@ import (
 	"io"
 	"os/signal"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -36,7 +35,7 @@ type gpuOptionsGiven struct {
 }
 
 func newGPUCommand(e env) *cobra.Command {
-	var o gpuOptionsGiven
+	o := gpuOptionsGiven{sampler: "auto"}
 	cmd := &cobra.Command{
 		Use: "gpu", Short: "List GPUs, their readings, and which processes hold their memory", Long: gpuLong,
 		Example: "  bench gpu\n" +
@@ -48,12 +47,11 @@ func newGPUCommand(e env) *cobra.Command {
 	}
 
 	flags := cmd.Flags()
-	flags.StringVar(&o.sampler, "sampler", "auto",
-		"sampler that reads the GPUs: auto, "+strings.Join(gpu.SamplerNames(), ", "))
+	addChoice(cmd, &o.sampler, "sampler", "sampler that reads the GPUs: ", slices.Concat([]string{"auto"},
+		gpu.SamplerNames())...)
 	flags.BoolVar(&o.watch, "watch", false, "print the readings once a second until Ctrl-C")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON; with --watch a line for each reading")
 	flags.StringVar(&o.capture, "capture", "", "new `folder` to write for a bug report")
-	completeValues(cmd, "sampler", append(gpu.SamplerNames(), "auto")...)
 	return cmd
 }
 
@@ -67,10 +65,6 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 			return usageError(errors.New("--capture cannot be combined with --watch or --json"))
 		}
 		return captureGPUs(ctx, e, options, o.capture)
-	}
-
-	if o.sampler != "auto" && !slices.Contains(gpu.SamplerNames(), o.sampler) {
-		return usageError(fmt.Errorf("--sampler %s: want auto, %s", o.sampler, strings.Join(gpu.SamplerNames(), ", ")))
 	}
 
 	machine, err := gpu.Detect(ctx, options)

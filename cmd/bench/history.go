@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +31,7 @@ type historyOptions struct {
 }
 
 func newHistoryCommand(e env) *cobra.Command {
-	var o historyOptions
+	o := historyOptions{format: historyreport.Formats[0]}
 	cmd := &cobra.Command{
 		Use: "history FOLDER...", Short: "Follow figures over engine versions and days",
 		Long: historyLong,
@@ -50,18 +48,13 @@ func newHistoryCommand(e env) *cobra.Command {
 		"figures to follow, by their names in summary.csv")
 	f.StringSliceVar(&o.variants, "variants", nil, "variants to follow (default: all)")
 	f.StringSliceVar(&o.points, "points", nil, "load points to follow (default: all)")
-	f.StringVar(&o.format, "format", "table", strings.Join(historyreport.Formats, ", "))
+	addChoice(cmd, &o.format, "format", "", historyreport.Formats...)
 	f.Var(&o.margin, "smallest-difference", "smallest relative change of interest (default: 3%)")
-	completeValues(cmd, "format", historyreport.Formats...)
 	completeValues(cmd, "figures", catalog.ConditionNames()...)
 	return cmd
 }
 
 func showHistory(e env, folders []string, o historyOptions) error {
-	if !slices.Contains(historyreport.Formats, o.format) {
-		return usageError(fmt.Errorf("--format %q: want one of %s", o.format,
-			strings.Join(historyreport.Formats, ", ")))
-	}
 	rule := compare.DefaultRule()
 	rule.Margin = cmp.Or(float64(o.margin), rule.Margin)
 	paths, err := store.Runs(folders)

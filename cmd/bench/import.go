@@ -51,9 +51,7 @@ func newImportCommand(e env) *cobra.Command {
 		"regular `expression` for file names; its group (?P<variant>...), or the first, names the variant, "+
 			"(?P<point>...) the load point")
 	f.StringArrayVar(&o.renames, "rename", nil, "`OLD=NEW`: another name for a variant; repeatable")
-	f.StringVar(&o.format, "format", "", "format of all files, in place of detection: "+strings.Join(importer.Formats(),
-		", "))
-	completeValues(cmd, "format", importer.Formats()...)
+	addChoice(cmd, &o.format, "format", "format of all files, in place of detection: ", importer.Formats()...)
 	f.StringArrayVar(&o.sets, "set", nil, "`key=value` that the files do not contain: model, engine_version, gpus, "+
 		"driver, host, max_concurrency, num_prompts and others")
 	return cmd

@@ -28,7 +28,7 @@ type reportOptions struct {
 	step   string
 	tables []string
 	prices []string
-	format string
+	format string // "terminal" and "text" are the same
 	html   string // file to write the page to; "": none
 	asJSON bool
 	brief  bool // only the verdict, a narrow table, and a line for each failure and warning
@@ -36,7 +36,7 @@ type reportOptions struct {
 }
 
 func newReportCommand(e env) *cobra.Command {
-	var o reportOptions
+	o := reportOptions{format: "terminal"}
 	cmd := &cobra.Command{
 		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong +
 			"\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
@@ -59,7 +59,7 @@ func newReportCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.step, "step", "", "show one `step`: result block, warnings, failure, end of the log")
 	cmd.Flags().StringSliceVar(&o.tables, "table", nil,
 		"print only these tables: "+strings.Join(report.TableNames(), ", "))
-	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown, csv or html")
+	addChoice(cmd, &o.format, "format", "", "terminal", "text", "markdown", "csv", "html")
 	cmd.Flags().StringVar(&o.html, "html", "",
 		"write the report to this `file` as one HTML page that needs no network, and print nothing")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON: manifest, steps with their results, problems")
@@ -67,7 +67,6 @@ func newReportCommand(e env) *cobra.Command {
 		"print only the verdict, a narrow table, and one line per failure and warning")
 	complete(cmd, "step", offer.Steps)
 	completeValues(cmd, "table", report.TableNames()...)
-	completeValues(cmd, "format", "terminal", "text", "markdown", "csv", "html")
 	addPriceFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.write, "write", false,
 		"also write report.md, report.html, summary.csv, differences.csv and the result blocks to the folder")
@@ -94,14 +93,12 @@ func printForm(e env, run *results.Run, o reportOptions) error {
 		return writePage(o, run)
 	}
 
-	form, known := map[string]table.Format{
-		"": table.ForTerminal, "text": table.ForTerminal,
-		"terminal": table.ForTerminal, "markdown": table.ForMarkdown,
-	}[o.format]
+	form := table.ForTerminal
+	if o.format == "markdown" {
+		form = table.ForMarkdown
+	}
 	opts := table.Options{Width: e.width, Color: e.width > 0}
 	switch {
-	case !known && o.format != "csv" && o.format != "html":
-		return usageError(fmt.Errorf("--format %q: want terminal, markdown, csv or html", o.format))
 	case o.tables != nil && o.format == "csv":
 		return usageError(errors.New("--table: tables have no csv form; summary.csv and differences.csv hold their " +
 			"figures"))

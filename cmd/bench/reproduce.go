@@ -46,7 +46,7 @@ type reproduceOptions struct {
 }
 
 func newReproduceCommand(e env) *cobra.Command {
-	var o reproduceOptions
+	o := reproduceOptions{format: "table"}
 	cmd := &cobra.Command{
 		Use: "reproduce FILE", Short: "Repeat a run on this machine and check whether its figures hold",
 		Long: reproduceLong,
@@ -69,12 +69,11 @@ func newReproduceCommand(e env) *cobra.Command {
 	f.StringVar(&o.Dir, "dir", "", "`folder` for relative paths in the scenario (default: the original one if it "+
 		"exists here, else the current one)")
 	f.StringVar(&o.run, "run", "", "compare this `run` and run nothing")
-	f.StringVar(&o.format, "format", "table", "table, markdown or json")
+	addChoice(cmd, &o.format, "format", "", "table", "markdown", "json")
 	f.Var(&o.margin, "smallest-difference",
 		"relative difference that does not matter, such as 2% (default: that of the original scenario)")
 	f.Var(&o.spread, "spread", "relative standard deviation of server speed per start, such as 1%, if "+
 		"neither side has repeats")
-	completeValues(cmd, "format", "table", "markdown", "json")
 	completeSets(cmd)
 	complete(cmd, "steps", offer.Steps)
 	f.BoolVar(&o.checkOnly, "check-only", false, "compare this machine with the original one and stop")
@@ -85,12 +84,6 @@ func newReproduceCommand(e env) *cobra.Command {
 }
 
 func (o *reproduceOptions) parse() error {
-	switch o.format {
-	case "table", "markdown", "json":
-	default:
-		return fmt.Errorf("--format %q: want table, markdown or json", o.format)
-	}
-
 	if o.Repeats < 0 {
 		return fmt.Errorf("--repeats %d: want 1 or more", o.Repeats)
 	}

@@ -35,9 +35,7 @@ func newRootCommand(e env) *cobra.Command {
 
 	root.SetOut(e.stdout)
 	root.SetErr(e.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath()))
-	})
+	root.SetFlagErrorFunc(flagError)
 
 	addGroup(root, "Prepare a run:", newInitCommand(e), newValidateCommand(e), newPlanCommand(e), newDoctorCommand(e),
 		newGPUCommand(e), newCalibrateCommand(e), newDatasetCommand(e), newRecordCommand(e))

@@ -37,12 +37,10 @@ func (o *scenarioOptions) addFlags(cmd *cobra.Command) {
 		"marked as simulated")
 	fs.Float64Var(&o.simSpeed, "sim-speed", 0,
 		"with --sim: speed relative to the simulated engines (default: simulate.speed, else 10)")
-	fs.StringVar(&o.on, "on", "", "where servers run: here or slurm, in place of the scenario's on:")
-	fs.StringVar(&o.simDevice, "sim-device", "",
-		"with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default: simulate.device, else guessed)")
+	addChoice(cmd, &o.on, "on", "where servers run, in place of the scenario's on: ", "here", "slurm")
+	addChoice(cmd, &o.simDevice, "sim-device",
+		"with --sim, in place of simulate.device or a guess: ", scenarios.SimDevices()...)
 	completeSets(cmd)
-	completeValues(cmd, "on", "here", "slurm")
-	completeValues(cmd, "sim-device", scenarios.SimDevices()...)
 }
 
 // sets are the overrides as given, and those that the flags of --sim stand

@@ -22,7 +22,7 @@ type tinyModelOptions struct {
 }
 
 func newTinyModelCommand(e env) *cobra.Command {
-	var o tinyModelOptions
+	o := tinyModelOptions{size: "tiny"}
 	cmd := &cobra.Command{
 		Use: "tiny-model", Short: "Write a small random GGUF model", Long: tinyModelLong,
 		Example: "  bench tiny-model --output tiny.gguf\n" +
@@ -30,7 +30,7 @@ func newTinyModelCommand(e env) *cobra.Command {
 		Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error { return runTinyModel(e, o) },
 	}
-	cmd.Flags().StringVar(&o.size, "size", "tiny", "tiny (0.6 M parameters) or small (35 M)")
+	addChoice(cmd, &o.size, "size", "size of the model, 0.6 M or 35 M parameters: ", tinygguf.Sizes()...)
 	cmd.Flags().StringVar(&o.weights, "type", "f16", "`type` of the weights: f32, f16, q8_0 or q4_0")
 	cmd.Flags().StringVar(&o.output, "output", "", "`file` to write (required)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the weights")

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -54,7 +55,7 @@ func ParsePercent(s string) (share float64, err error) {
 	digits, found := strings.CutSuffix(strings.TrimSpace(s), "%")
 	percent, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if !found || err != nil || !(percent > 0 && percent < 100) {
-		return 0, fmt.Errorf("%q: want a percentage above 0 and below 100, such as 2%%", s)
+		return 0, errors.New("want a percentage above 0 and below 100, such as 2%")
 	}
 	return percent / 100, nil
 }

@@ -15,6 +15,7 @@ type Figure struct {
 	Title   string // for people: "p99 TTFT ms"
 	Unit    string // of the shown value: "tok/s", "ms"
 	Group   Group
+	Test    string  // of llama-bench that it is; "": none
 	Scale   float64 // base unit to shown unit
 	Higher  bool    // is better
 	Neutral bool    // no end of it is good

@@ -19,12 +19,13 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 	var names []string
 	var figures []Figure
 	for _, row := range rows {
-		name, title := row.Test, row.Test+" t/s"
-		if s := SettingsText(settings(row)); s != "" {
-			name, title = name+" "+strings.NewReplacer(" ", "", ",", " ").Replace(s), title+", "+s
+		name, model := row.Test, ""
+		for _, s := range settings(row) {
+			name += " " + s.Name + strings.NewReplacer(" ", "", ",", " ").Replace(s.Value)
 		}
 		if several {
-			name, title = name+"@"+row.ModelName(), title+", "+row.ModelName()
+			model = row.ModelName()
+			name += "@" + model
 		}
 		if slices.Contains(names, name) {
 			continue
@@ -35,8 +36,8 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 				slices.Equal(settings(other), settings(row))
 		}
 		figures = append(figures, Figure{
-			Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
-			Of: func(r *results.Result) *float64 { return meanOfTests(r, same) },
+			Name: name, Title: TestText(row.Test, settings(row), model) + " t/s", Unit: "tok/s", Scale: 1, Higher: true,
+			Test: row.Test, Of: func(r *results.Result) *float64 { return meanOfTests(r, same) },
 		})
 	}
 
@@ -81,13 +82,21 @@ func TestSettings(runs ...[]results.LlamaBenchRow) func(results.LlamaBenchRow) [
 	}
 }
 
-// SettingsText is "fa 1, type_k q8_0"; "" where there are none.
-func SettingsText(settings []results.RowSetting) string {
+// TestText is "pp512 (fa 1, type_k q8_0, llama-7b)": a test with the settings and the
+// model that tell it from others of its name. A model of "" is left out.
+func TestText(test string, settings []results.RowSetting, model string) string {
 	var parts []string
 	for _, s := range settings {
 		parts = append(parts, s.Name+" "+s.Value)
 	}
-	return strings.Join(parts, ", ")
+	if model != "" {
+		parts = append(parts, model)
+	}
+	if parts == nil {
+		return test
+	}
+
+	return test + " (" + strings.Join(parts, ", ") + ")"
 }
 
 // addVarying notes the settings that are not the same in all rows; of the

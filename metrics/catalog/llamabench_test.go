@@ -24,7 +24,7 @@ func TestTestsWithSweptSettings(t *testing.T) {
 		if f.Name == "pp512 fa1" {
 			numtest.Near(t, "pp512 with fa", f.Of(one), 900, 0)
 			numtest.Near(t, "pp512 with fa, 32 threads", f.Of(two), 920, 0)
-			if f.Title != "pp512 t/s, fa 1" {
+			if f.Title != "pp512 (fa 1) t/s" {
 				t.Errorf("title = %q", f.Title)
 			}
 		}

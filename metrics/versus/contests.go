@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
@@ -67,14 +66,10 @@ func firstTest(steps []*results.Result, figures []catalog.Figure) catalog.Figure
 		return figures[0]
 	}
 
-	test := func(f catalog.Figure) string {
-		name, _, _ := strings.Cut(f.Title, " t/s") // before the settings
-		return name
-	}
 	best, most := figures[0], math.Inf(-1)
 	for _, f := range figures {
 		for _, r := range steps {
-			if v := f.Of(r); test(f) == test(figures[0]) && v != nil && *v > most {
+			if v := f.Of(r); f.Test == figures[0].Test && v != nil && *v > most {
 				best, most = f, *v
 			}
 		}

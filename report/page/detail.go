@@ -86,12 +86,8 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*stepDe
 
 	settings := catalog.TestSettings(r.LlamaBench)
 	for _, row := range r.LlamaBench {
-		names := []string{row.Test, row.Model}
-		if s := catalog.SettingsText(settings(row)); s != "" {
-			names = append(names, s)
-		}
 		d.Tests = append(d.Tests, report.Fact{
-			Name: text.Clean(strings.Join(names, ", ")),
+			Name: text.Clean(catalog.TestText(row.Test, settings(row), row.Model)),
 			Value: fmt.Sprintf("%s tok/s over %s", llamabench.SpeedText(row),
 				text.Count(len(row.SamplesS), "repetition")),
 		})

@@ -305,11 +305,7 @@ func sameTitle(a, b tested, settings func(results.LlamaBenchRow) []results.RowSe
 
 // testText is a test with what tells it from others of its name.
 func testText(t tested, settings func(results.LlamaBenchRow) []results.RowSetting) string {
-	name := text.Clean(t.Test)
-	if s := catalog.SettingsText(settings(t.LlamaBenchRow)); s != "" {
-		name += ", " + text.Clean(s)
-	}
-	return name
+	return text.Clean(catalog.TestText(t.Test, settings(t.LlamaBenchRow), ""))
 }
 
 func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
@@ -350,11 +346,7 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
 
 // sweepLine names a line of a sweep.
 func sweepLine(t tested, settings func(results.LlamaBenchRow) []results.RowSetting) string {
-	name := text.Clean(t.cell.Variant) + ": " + text.Clean(t.Model)
-	if s := catalog.SettingsText(settings(t.LlamaBenchRow)); s != "" {
-		name += ", " + text.Clean(s)
-	}
-	return name
+	return text.Clean(t.cell.Variant + ": " + catalog.TestText(t.Model, settings(t.LlamaBenchRow), ""))
 }
 
 // costsOfTests are the costs of a million tokens of each test, in the order
