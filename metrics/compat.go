@@ -107,7 +107,7 @@ func tpotOf(o vllm.Output) float64 {
 	return (o.LatencyS - o.TTFTS) / float64(*o.OutputLen-1)
 }
 
-// sumKnown is null if one value is unknown, and 0 of nothing.
+// sumKnown adds up; null: one value is unknown. The sum of no values is 0.
 func sumKnown[T any](good []T, of func(T) *int) *int64 {
 	sum := int64(0)
 	for _, o := range good {

@@ -97,8 +97,8 @@ func turnFigures(list []Observation, percentiles []float64) results.TurnFigures 
 		return f
 	}
 
-	input := total(good, func(o Observation) *int { return inputTokens(o.Record) })
-	cached := total(good, func(o Observation) *int { return o.CachedTokens })
+	input := sumKnown(good, func(o Observation) *int { return inputTokens(o.Record) })
+	cached := sumKnown(good, func(o Observation) *int { return o.CachedTokens })
 	if input != nil {
 		f.InputTokensMean = new(float64(*input) / float64(f.N))
 	}

@@ -51,7 +51,7 @@ func Summarize(records []results.Record, p Params) results.Figures {
 	}
 
 	countFailures(&f, all)
-	addTotals(&f, good)
+	addTotals(&f, all, good)
 	addRates(&f, good, p)
 	addLatencies(&f, good, p.percentiles())
 	f.ChunkSizes, f.Lengths = chunkSizes(good), outputLengths(good)
@@ -86,16 +86,16 @@ func countFailures(f *results.Figures, all []Observation) {
 }
 
 // addTotals adds token totals, and the counts of how answers ended.
-func addTotals(f *results.Figures, good []Observation) {
-	f.TotalInputTokens = total(good, func(o Observation) *int { return inputTokens(o.Record) })
-	f.TotalOutputTokens = total(good, func(o Observation) *int { return o.OutputTokens })
-	if slices.ContainsFunc(good, func(o Observation) bool { return o.Images > 0 }) {
+func addTotals(f *results.Figures, all, good []Observation) {
+	f.TotalInputTokens = sumKnown(good, func(o Observation) *int { return inputTokens(o.Record) })
+	f.TotalOutputTokens = sumKnown(good, func(o Observation) *int { return o.OutputTokens })
+	if slices.ContainsFunc(all, func(o Observation) bool { return o.Images > 0 }) {
 		f.Images = new(0)
 		for _, o := range good {
 			*f.Images += o.Images
 		}
 	}
-	if slices.ContainsFunc(good, func(o Observation) bool { return o.AudioS > 0 }) {
+	if slices.ContainsFunc(all, func(o Observation) bool { return o.AudioS > 0 }) {
 		f.AudioS = new(0.0)
 		for _, o := range good {
 			*f.AudioS += o.AudioS
@@ -123,14 +123,6 @@ func inputTokens(r *results.Record) *int {
 		return r.InputTokens
 	}
 	return r.LocalInputTokens
-}
-
-// total adds up; it is null if the number of one request, or of all, is unknown.
-func total(good []Observation, of func(Observation) *int) *int64 {
-	if len(good) == 0 {
-		return nil
-	}
-	return sumKnown(good, of)
 }
 
 func count[K comparable](counts *map[K]int, key K) {

@@ -67,7 +67,7 @@ func TestSummarize(t *testing.T) {
 			"nothing", "",
 			Params{DurationS: 2},
 			"requests tokens rates ttft tpot itl e2el peak max per",
-			"requests 0/0/0/0, tokens -/-/-, rates 0/-/-, ttft -, tpot -, itl 0:-, e2el -, peak 0, max -, per -",
+			"requests 0/0/0/0, tokens 0/0/-, rates 0/0/0, ttft -, tpot -, itl 0:-, e2el -, peak 0, max -, per -",
 		},
 		{"no window", "sent=0 t1 in=1 out=1", Params{}, "rates", "rates -/-/-"},
 		{
@@ -98,7 +98,7 @@ func TestSummarize(t *testing.T) {
 			"an in-band error is a failure", "sent=0 t0.1 t0.2 x0.3 out=2",
 			Params{DurationS: 1},
 			"requests tokens failures ttft",
-			"requests 1/0/1/0, tokens -/-/-, failures map[in-band-error:1], ttft -",
+			"requests 1/0/1/0, tokens 0/0/-, failures map[in-band-error:1], ttft -",
 		},
 		{
 			"a stream without tokens is a failure", "sent=0 r0.1 f0.2",
@@ -239,7 +239,7 @@ func TestPerReplicaAddsUp(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %s", r.Replica, show(r.Figures, "requests rates")))
 	}
 	want := []string{
-		"0: requests 1/1/0/0, rates 0.5/1/3", "1: requests 0/0/0/0, rates 0/-/-",
+		"0: requests 1/1/0/0, rates 0.5/1/3", "1: requests 0/0/0/0, rates 0/0/0",
 		"2: requests 2/1/1/0, rates 0.5/0.5/2.5",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

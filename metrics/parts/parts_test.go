@@ -71,6 +71,29 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestNoAnswers: a part none of whose requests succeeded did no work in a pass that ran,
+// by every rate that the part has.
+func TestNoAnswers(t *testing.T) {
+	failed := record("batch", "", 5, true)
+	failed.Images, failed.AudioS = 2, 1.5
+	s := settings()
+	got := Of([]results.Record{record("chat", "a", 0.2, false), failed}, metrics.Params{DurationS: 10}, s, nil)
+
+	f := got[1].Figures
+	for name, rate := range map[string]*float64{
+		"request_throughput": f.RequestThroughput, "output_throughput": f.OutputThroughput,
+		"total_token_throughput": f.TotalTokenThroughput, "image_throughput": f.ImageThroughput, "rtfx": f.RTFx,
+	} {
+		if rate == nil || *rate != 0 {
+			t.Errorf("%s of a class without answers = %v, want 0", name, rate)
+		}
+	}
+	if f.TTFT.Mean != nil || got[0].Figures.ImageThroughput != nil {
+		t.Errorf("mean TTFT %v, images/s of a class without images %v, want neither", f.TTFT.Mean,
+			got[0].Figures.ImageThroughput)
+	}
+}
+
 // TestWholeGoodput: the goodput of the pass holds each request to the goals of its class.
 func TestWholeGoodput(t *testing.T) {
 	records := []results.Record{
