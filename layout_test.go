@@ -92,7 +92,7 @@ var rules = map[string]rule{
 		"launchers/engines", "results", "results/store",
 		"internal/secrets",
 	}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
-	"load/record": {ours: []string{"internal/text", "load/dialect", "load/wire"}, never: noCLI},
+	"load/record": {ours: []string{"internal/text", "load/dialect", "load/dialect/event", "load/wire"}, never: noCLI},
 	"load/calibrate": {ours: []string{
 		"internal/userfile",
 		"internal/importer", "internal/proc", "metrics", "load", "load/dialect",
@@ -231,8 +231,8 @@ var rules = map[string]rule{
 	},
 	"load": {
 		ours: []string{
-			"internal/text", "load/spec", "load/dialect", "load/toolcall", "load/wire", "metrics", "results",
-			"internal/proc",
+			"internal/text", "load/spec", "load/dialect", "load/dialect/event", "load/toolcall", "load/wire", "metrics",
+			"results", "internal/proc",
 		},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
@@ -240,10 +240,16 @@ var rules = map[string]rule{
 	"load/toolcall": {never: pure},
 	"load/dialect": {
 		ours: []string{
-			"dataset/audio", "internal/pyjson", "load/spec", "load/toolcall", "results", "internal/secrets",
+			"dataset/audio", "internal/pyjson", "load/dialect/event", "load/dialect/rawjson", "load/spec",
+			"load/toolcall",
 		},
 		never: append([]string{"os", "time"}, noSystem...),
 	},
+	"load/dialect/event": {
+		ours:  []string{"internal/secrets", "load/dialect/rawjson", "load/toolcall", "results"},
+		never: append([]string{"os", "time"}, noSystem...),
+	},
+	"load/dialect/rawjson": {never: pure},
 	"load/wire": {
 		ours:  []string{"internal/cpus", "load/spec", "results", "internal/proc"},
 		never: append([]string{"os/exec"}, noCLI...),

@@ -25,7 +25,6 @@ var largePackages = map[string]string{
 	"cmd/bench":         "one file for each command",
 	"dataset":           "one file for each kind",
 	"launchers/engines": "one file for each kind of server",
-	"load/dialect":      "one file for each API",
 }
 
 func TestPackagesAreSmall(t *testing.T) {

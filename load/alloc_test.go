@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 )
 
 // endless repeats one event for ever, so many bytes a read.
@@ -50,7 +51,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a.take(data, at, dialect.OpenAIStream{}.Parse)
+				a.take(data, at, event.ParseOpenAI)
 				count.Add(1)
 			}
 			for range 10 {
@@ -80,7 +81,7 @@ func TestNoAllocationPerNativeEvent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, raw := new(dialect.Chunk), []byte(data)
+		c, raw := new(event.Chunk), []byte(data)
 		parse := func() {
 			if err := api.Parser()(raw, c); err != nil {
 				t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/toolcall"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
@@ -33,9 +34,9 @@ const (
 type answer struct {
 	events      wire.EventReader
 	compat      compatReader
-	chunk       *dialect.Chunk // of the lent scratch, or own
-	own         dialect.Chunk
-	parser      dialect.Repeats
+	chunk       *event.Chunk // of the lent scratch, or own
+	own         event.Chunk
+	parser      event.Repeats
 	kinds       []byte
 	text        []byte // reasoning and content in order of arrival
 	content     []byte // content alone, for the turns to come
@@ -62,9 +63,9 @@ type answer struct {
 	chunkS     []float64 // belongs to the record; never used again
 	finish     string
 	calls      toolcall.Calls
-	usage      dialect.TokenCounts
-	timings    dialect.TokenCounts
-	drafts     dialect.DraftCounts
+	usage      event.TokenCounts
+	timings    event.TokenCounts
+	drafts     event.DraftCounts
 	begun      bool          // an event came
 	unreported int64         // chunks not yet told to the progress
 	reportedAt time.Duration // when chunks were last told
@@ -94,7 +95,7 @@ func (p *answerPool) get(asked int) *answer {
 	}
 	*a = answer{
 		events: a.events, own: a.own, parser: a.parser, kinds: a.kinds[:0], text: a.text[:0], content: a.content[:0],
-		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1, asked: asked,
+		chunkS: make([]float64, 0, room), usage: event.NoCounts, timings: event.NoCounts, tokenAt: -1, asked: asked,
 		budget: p.budget,
 	}
 	a.chunk = &a.own
@@ -127,10 +128,10 @@ func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent 
 }
 
 // sharedChunk is the chunk that all answers of a loop use in turn.
-func sharedChunk(lent *wire.Scratch) *dialect.Chunk {
-	c, ok := lent.Value.(*dialect.Chunk)
+func sharedChunk(lent *wire.Scratch) *event.Chunk {
+	c, ok := lent.Value.(*event.Chunk)
 	if !ok {
-		c = new(dialect.Chunk)
+		c = new(event.Chunk)
 		lent.Value = c
 	}
 	return c
@@ -177,12 +178,12 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 
 // take stores one event, read by parse. It reports false when nothing more is
 // expected of the stream: the end or an error came.
-func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect.Chunk) error) bool {
+func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *event.Chunk) error) bool {
 	c := a.chunk
 	err := a.parser.Parse(data, c, parse)
 	garbage := err != nil && len(bytes.TrimSpace(data)) > 0
 	if garbage && a.garbage == nil {
-		a.garbage = dialect.DescribeJSONTrouble(data)
+		a.garbage = event.DescribeJSONTrouble(data)
 	}
 	a.compat.look(data, c, garbage, at, a.events.Spent())
 	if c.Done {
@@ -209,7 +210,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	a.noteLate(at)
 	kind := a.kind(c)
 	a.kinds = append(withRoom(a.kinds, 1), byte(kind))
-	if dialect.IsToken(kind) {
+	if event.IsToken(kind) {
 		if at == a.tokenAt {
 			a.shared++
 		}
@@ -217,7 +218,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	}
 
 	if c.Fault != nil {
-		a.fault = results.Failf(results.FailInBand, "%s", dialect.FaultMessage(c.Fault, wordsKept))
+		a.fault = results.Failf(results.FailInBand, "%s", event.FaultMessage(c.Fault, wordsKept))
 		return false
 	}
 
@@ -315,7 +316,7 @@ func (a *answer) affords() bool {
 }
 
 // endless reports whether the answer continues beyond all bounds with the chunk.
-func (a *answer) endless(c *dialect.Chunk) bool {
+func (a *answer) endless(c *event.Chunk) bool {
 	chunks, text := maxChunks, maxText
 	if a.asked > 0 {
 		chunks = min(chunks, a.asked*chunksPerToken+extraChunks)
@@ -325,16 +326,16 @@ func (a *answer) endless(c *dialect.Chunk) bool {
 }
 
 // kind is that of the chunk, but for the content of a whole answer.
-func (a *answer) kind(c *dialect.Chunk) results.ChunkKind {
+func (a *answer) kind(c *event.Chunk) results.ChunkKind {
 	kind := c.Kind()
-	if a.whole && dialect.IsToken(kind) {
+	if a.whole && event.IsToken(kind) {
 		return results.ChunkWhole
 	}
 	return kind
 }
 
 // keep stores what the chunk says.
-func (a *answer) keep(c *dialect.Chunk) {
+func (a *answer) keep(c *event.Chunk) {
 	a.numbers = a.numbers || c.Numbers
 	for _, piece := range c.Calls {
 		a.calls.Add(piece)
@@ -441,24 +442,24 @@ func (a *answer) incomplete() *results.Failure {
 	case a.garbage != nil:
 		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
 	case bytes.HasPrefix(odd, []byte("error:")):
-		return results.Failf(results.FailInBand, "%s", dialect.BodyMessage(odd[len("error:"):], wordsKept))
-	case dialect.FaultValue(dialect.Object(odd)["error"]) != nil:
-		return results.Failf(results.FailInBand, "%s", dialect.BodyMessage(odd, wordsKept))
+		return results.Failf(results.FailInBand, "%s", event.BodyMessage(odd[len("error:"):], wordsKept))
+	case event.FaultIn(odd) != nil:
+		return results.Failf(results.FailInBand, "%s", event.BodyMessage(odd, wordsKept))
 	case a.events.Total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
 	case isHTML(odd):
 		return results.Failf(results.FailProtocol, "the answer is HTML, not an event stream; check the request path. "+
 			"It begins %q",
-			dialect.Cut(string(odd), wire.MaxInvalidLine))
+			event.Cut(string(odd), wire.MaxInvalidLine))
 	case a.events.InvalidLines > 0:
 		return results.Failf(results.FailProtocol, "not an event stream: %q",
-			dialect.Cut(string(odd), wire.MaxInvalidLine))
+			event.Cut(string(odd), wire.MaxInvalidLine))
 	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
 		return results.Failf(results.FailProtocol,
 			"none of the %d events of the stream belongs to the requested API; check the request path", len(a.kinds))
 	case a.events.Partial() != "":
 		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q",
-			len(a.chunkS), dialect.Cut(a.events.Partial(), 200))
+			len(a.chunkS), event.Cut(a.events.Partial(), 200))
 	}
 
 	return results.Failf(results.FailTruncated, "the stream ended after %d chunks without finish reason or [DONE]",
@@ -481,7 +482,7 @@ func (a *answer) hadChoices() bool {
 func (a *answer) tokens() int {
 	n := 0
 	for _, k := range a.kinds {
-		if dialect.IsToken(results.ChunkKind(k)) {
+		if event.IsToken(results.ChunkKind(k)) {
 			n++
 		}
 	}
@@ -549,7 +550,7 @@ func (a *answer) toolCalls(tools *toolcall.Set, keepText bool) *results.ToolCall
 			continue
 		}
 		if out.Invalid++; out.Problem == "" {
-			out.Problem = dialect.Cut(problem, wordsKept)
+			out.Problem = event.Cut(problem, wordsKept)
 			if a.finish == "length" {
 				out.Problem += " (the answer was cut at its limit)"
 			}

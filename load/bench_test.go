@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
@@ -40,11 +40,11 @@ func (r *repeater) ReadStamped(p []byte) (int, time.Duration, error) {
 func BenchmarkChunk(b *testing.B) {
 	for name, data := range map[string]string{"completions": vllmEvent, "chat": chatEvent} {
 		b.Run(name, func(b *testing.B) {
-			c, raw := new(dialect.Chunk), []byte(data)
+			c, raw := new(event.Chunk), []byte(data)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := (dialect.OpenAIStream{}).Parse(raw, c); err != nil {
+				if err := event.ParseOpenAI(raw, c); err != nil {
 					b.Fatal(err)
 				}
 			}

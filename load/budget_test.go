@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/loadtest"
-	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -77,7 +77,7 @@ func TestCostOfAHugeEvent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a.take(data, at, dialect.OpenAIStream{}.Parse)
+			a.take(data, at, event.ParseOpenAI)
 			runtime.ReadMemStats(&after)
 			if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(tt.event)); times > most {
 				t.Errorf("it cost %.1f times its size, want at most %d", times, most)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -51,8 +52,8 @@ type retiming struct {
 // answerMark is how far an answer had come.
 type answerMark struct {
 	chunks, text int
-	said         int                 // bytes of the text without reasoning
-	usage        dialect.TokenCounts // of a usage event
+	said         int               // bytes of the text without reasoning
+	usage        event.TokenCounts // of a usage event
 	doneS        *float64
 }
 
@@ -272,12 +273,12 @@ func plainEvents(p []byte) bool {
 // and whether that is garbage; last says that nothing of its read is left
 // behind it. Once an event was read otherwise, the parsers need the others of
 // its read too.
-func (c *compatReader) look(data []byte, chunk *dialect.Chunk, garbage bool, at time.Duration, last bool) {
+func (c *compatReader) look(data []byte, chunk *event.Chunk, garbage bool, at time.Duration, last bool) {
 	if c.answer == nil {
 		return
 	}
 	odd := garbage || c.unusual(chunk)
-	c.usage = c.usage || !chunk.Choices && chunk.Usage != dialect.NoCounts
+	c.usage = c.usage || !chunk.Choices && chunk.Usage != event.NoCounts
 	switch {
 	case !odd && !c.inRead, c.parsers != nil && !c.inRead:
 	case len(c.pending) > 0 && !c.tail:
@@ -290,16 +291,16 @@ func (c *compatReader) look(data []byte, chunk *dialect.Chunk, garbage bool, at 
 // unusual reports whether those clients may read a chunk otherwise: another
 // choice than the first, members of other types, the other API's members, counts
 // of 0, counts in several events or under another name than usage.
-func (c *compatReader) unusual(chunk *dialect.Chunk) bool {
+func (c *compatReader) unusual(chunk *event.Chunk) bool {
 	switch {
 	case chunk.Done:
 		return false
 	case chunk.Odd, chunk.Choices && (chunk.HasDelta != c.chat || chunk.HasText == c.chat):
 		return true
 	case chunk.Choices:
-		return c.usage && chunk.Usage != dialect.NoCounts
-	case chunk.Usage == dialect.NoCounts:
-		return chunk.Timings != dialect.NoCounts
+		return c.usage && chunk.Usage != event.NoCounts
+	case chunk.Usage == event.NoCounts:
+		return chunk.Timings != event.NoCounts
 	}
 	return c.usage || chunk.Usage.Input <= 0 || chunk.Usage.Output <= 0
 }
@@ -330,7 +331,7 @@ func (c *compatReader) event(data []byte, at time.Duration, last bool) {
 // mark notes how far the answer has come.
 func (c *compatReader) mark() answerMark {
 	a := c.answer
-	m := answerMark{chunks: len(a.chunkS), text: len(a.text), said: len(a.text), usage: dialect.NoCounts}
+	m := answerMark{chunks: len(a.chunkS), text: len(a.text), said: len(a.text), usage: event.NoCounts}
 	if a.keepContent {
 		m.said = len(a.content)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/results"
 )
 
@@ -201,14 +201,14 @@ func (l *lineParser) finish(at time.Duration) *clientYield {
 // holds, which all read alike but for some times, and then its own.
 type clientYield struct {
 	chat    bool
-	chunk   dialect.Chunk
+	chunk   event.Chunk
 	base    answerMark
 	retimed []retiming // before base
 	chunkS  []float64  // since base, as are kinds and texts
 	kinds   []byte
-	text    []byte              // reasoning and content
-	said    []byte              // content alone
-	usage   dialect.TokenCounts // of events without choices
+	text    []byte            // reasoning and content
+	said    []byte            // content alone
+	usage   event.TokenCounts // of events without choices
 	doneS   *float64
 	failed  string // an exception ended the reading
 }
@@ -223,10 +223,10 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 
 	payload := bytes.TrimPrefix(message, []byte("data: "))
 	c := &y.chunk
-	err := dialect.ParseOpenAI(payload, c)
+	err := event.ParseOpenAI(payload, c)
 	switch {
 	case err != nil:
-		y.failed = fmt.Sprintf("not JSON: %q", dialect.Cut(string(payload), 80))
+		y.failed = fmt.Sprintf("not JSON: %q", event.Cut(string(payload), 80))
 		return
 	case string(payload) == "[DONE]":
 		y.doneS = new(at.Seconds())
@@ -237,7 +237,7 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 
 	kind := c.Kind()
 	if !c.Choices || c.Odd || c.HasDelta != y.chat || c.HasText == y.chat {
-		first := dialect.ReadFirst(payload, y.chat)
+		first := event.ReadFirst(payload, y.chat)
 		if kind = y.first(first, kind, skipComments); y.failed != "" {
 			return
 		}
@@ -250,7 +250,7 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 
 // first takes in what those clients look at, and returns the kind of the chunk
 // for them. before2025 is the client that needs a text and choices.
-func (y *clientYield) first(f dialect.First, kind results.ChunkKind, since2025 bool) results.ChunkKind {
+func (y *clientYield) first(f event.First, kind results.ChunkKind, since2025 bool) results.ChunkKind {
 	switch {
 	case f.Err != "" && (f.Choices || since2025), f.NoText && !since2025:
 		y.failed = cmp.Or(f.Err, "the first choice has no text")

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
@@ -422,7 +423,7 @@ func TestReadingsOfACutAfterTheEnd(t *testing.T) {
 
 // Plain reads must cost no allocation and no parser.
 func TestPlainReadsStartNoParser(t *testing.T) {
-	a := &answer{usage: dialect.NoCounts}
+	a := &answer{usage: event.NoCounts}
 	api, err := dialect.APINamed("chat")
 	if err != nil {
 		t.Fatal(err)
@@ -491,29 +492,30 @@ func TestReadingsWhateverTheCuts(t *testing.T) {
 
 // Reads that are cut within events start no parser, but where the cut may matter.
 func TestCutEventsStartNoParser(t *testing.T) {
-	event := "data: " + vllmEvent + "\n\n"
-	a := &answer{usage: dialect.NoCounts}
+	message := "data: " + vllmEvent + "\n\n"
+	a := &answer{usage: event.NoCounts}
 	api, err := dialect.APINamed("completions")
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.compat.tap(&rawReads{}, a, api)
-	for i := 1; i < len(event)-3; i++ {
-		if strings.ContainsAny(event[i-1:i], " }") || event[i] == ' ' {
+	for i := 1; i < len(message)-3; i++ {
+		if strings.ContainsAny(message[i-1:i], " }") || message[i] == ' ' {
 			continue
 		}
-		a.compat.read([]byte(event+event[:i]), false, 0)
-		a.compat.read([]byte(event[i:]), false, 1)
+		a.compat.read([]byte(message+message[:i]), false, 0)
+		a.compat.read([]byte(message[i:]), false, 1)
 		if a.compat.parsers != nil || len(a.compat.pending) > 0 {
-			t.Fatalf("a cut before %.9q: parsers %v, held %q; want none", event[i:], a.compat.parsers, a.compat.pending)
+			t.Fatalf("a cut before %.9q: parsers %v, held %q; want none", message[i:], a.compat.parsers,
+				a.compat.pending)
 		}
 	}
 
 	for _, at := range []time.Duration{0, 1} { // of one read of the network, and of three
-		a.compat.read([]byte(event+event[:20]), false, 2)
-		a.compat.read([]byte(event[20:30]), false, 2+at)
-		a.compat.read([]byte(event[30:40]), false, 2+2*at)
-		a.compat.read([]byte(event[40:]), false, 2+3*at)
+		a.compat.read([]byte(message+message[:20]), false, 2)
+		a.compat.read([]byte(message[20:30]), false, 2+at)
+		a.compat.read([]byte(message[30:40]), false, 2+2*at)
+		a.compat.read([]byte(message[40:]), false, 2+3*at)
 		if a.compat.parsers != nil || len(a.compat.pending) > 0 {
 			t.Fatalf("an event in four pieces: parsers %v, held %q; want none", a.compat.parsers, a.compat.pending)
 		}
@@ -548,7 +550,7 @@ func (f aliveFunc) Alive(at time.Duration) { f(at) }
 
 // A long event in small pieces is not looked at from its start with each of them.
 func TestLongEventsInPieces(t *testing.T) {
-	a := &answer{usage: dialect.NoCounts}
+	a := &answer{usage: event.NoCounts}
 	api, err := dialect.APINamed("completions")
 	if err != nil {
 		t.Fatal(err)
@@ -628,7 +630,7 @@ func TestRunKeepsReadings(t *testing.T) {
 
 // BenchmarkPlainRead is what looking at an ordinary read costs.
 func BenchmarkPlainRead(b *testing.B) {
-	a := &answer{usage: dialect.NoCounts}
+	a := &answer{usage: event.NoCounts}
 	api, err := dialect.APINamed("completions")
 	if err != nil {
 		b.Fatal(err)

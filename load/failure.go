@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
@@ -191,7 +191,7 @@ func refused(rep *wire.Reply, body []byte, want form) *results.Failure {
 		return notStreamed(rep, body)
 	}
 	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got,
-		want, dialect.Cut(string(body), 200))
+		want, event.Cut(string(body), 200))
 }
 
 // form is how an answer is laid out.
@@ -234,9 +234,9 @@ func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 		words += " to " + to + " (redirects are not followed)"
 	}
 	if after := rep.Header.Get("Retry-After"); after != "" {
-		words += " (Retry-After: " + dialect.Cut(after, retryAfterShown) + ")"
+		words += " (Retry-After: " + event.Cut(after, retryAfterShown) + ")"
 	}
-	if said := dialect.BodyMessage(body, wordsKept); said != "" {
+	if said := event.BodyMessage(body, wordsKept); said != "" {
 		words += ": " + said
 	}
 	return &results.Failure{Class: class, Message: words, HTTPStatus: rep.Status}
@@ -244,10 +244,10 @@ func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 
 // notStreamed describes a plain JSON answer with status 200.
 func notStreamed(rep *wire.Reply, body []byte) *results.Failure {
-	if fault := dialect.FaultValue(dialect.Object(body)["error"]); fault != nil {
+	if fault := event.FaultIn(body); fault != nil {
 		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)",
-			dialect.FaultMessage(fault, wordsKept), rep.Status)
+			event.FaultMessage(fault, wordsKept), rep.Status)
 	}
 	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; "+
-		"it sent JSON beginning %q", dialect.Cut(string(body), 200))
+		"it sent JSON beginning %q", event.Cut(string(body), 200))
 }

@@ -2,7 +2,8 @@
 //
 // What goes in: prompts and the settings that all requests of a pass share;
 // events of answers, one at a time. What comes out: request bodies, and each
-// event in terms that all APIs share (Chunk). It does no I/O and keeps no time.
+// event in terms that all APIs share (event.Chunk). It does no I/O and keeps no
+// time.
 package dialect
 
 import (

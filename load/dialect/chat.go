@@ -7,7 +7,7 @@ import (
 )
 
 // chat is the /v1/chat/completions API.
-type chat struct{ OpenAIStream }
+type chat struct{ openAI }
 
 func (chat) fields(o *Common, a Ask) ([]field, error) {
 	limits := []string{spec.MaxCompletionTokens, spec.MaxTokens}
@@ -40,8 +40,8 @@ type imageURL struct {
 	URL string `json:"url"`
 }
 
-// messages is what was said up to this turn. The user's messages are lists of
-// parts if asParts; images are after the first text.
+// messages returns the conversation up to this turn. With asParts, the user's
+// messages are lists of parts, the images after the first text.
 func (a Ask) messages(asParts bool) []message {
 	said := []message{{Role: "user", Content: userContent(a.Text, a.Images, asParts)}}
 	for i, answer := range a.Answers {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/pyjson"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/toolcall"
 )
@@ -21,20 +22,20 @@ type codec interface {
 	fields(o *Common, a Ask) ([]field, error)
 	// Parse fills c from the data of one event; an error means that the data
 	// cannot be understood.
-	Parse(data []byte, c *Chunk) error
+	Parse(data []byte, c *event.Chunk) error
 }
 
-// wholeParser is a dialect whose whole answers look other than the events of
-// its streams.
+// wholeParser is an API whose whole answers differ in form from the events of its
+// streams.
 type wholeParser interface {
-	parseWhole(data []byte, c *Chunk) error
+	parseWhole(data []byte, c *event.Chunk) error
 }
 
 // Parser returns how an event of the API's streams is read; see codec.
-func (a API) Parser() func(data []byte, c *Chunk) error { return a.codec.Parse }
+func (a API) Parser() func(data []byte, c *event.Chunk) error { return a.codec.Parse }
 
 // WholeParser returns how an answer of the API that is not streamed is read.
-func (a API) WholeParser() func(data []byte, c *Chunk) error {
+func (a API) WholeParser() func(data []byte, c *event.Chunk) error {
 	if w, ok := a.codec.(wholeParser); ok {
 		return w.parseWhole
 	}
@@ -44,7 +45,7 @@ func (a API) WholeParser() func(data []byte, c *Chunk) error {
 // Ask is what one request asks: a prompt, or a turn of a conversation.
 type Ask struct {
 	Prompt
-	Answers []string // to the turns so far; the request is for the turn after them
+	Answers []string // to the turns before the one that the request is for
 }
 
 // wanted is the length to ask for in this turn, 0 to leave it to the server.
@@ -55,7 +56,7 @@ func (a Ask) wanted() int {
 	return a.OutputTokens
 }
 
-// joined is all that was said up to this turn as one text (see Prompt.Turns).
+// joined returns the conversation up to this turn as one text (see Prompt.Turns).
 func (a Ask) joined() string {
 	var b strings.Builder
 	b.WriteString(a.Text)
@@ -78,7 +79,8 @@ type Common struct {
 	Model string
 }
 
-// Of is what the requests of a prompt's class, for its model, have in common.
+// Of returns what the requests of the prompt's class have in common, for its
+// model.
 func (o *Common) Of(p Prompt) *Common {
 	if p.Class == 0 && p.Model == "" {
 		return o
@@ -128,8 +130,8 @@ func bodyFields(api API, o *Common, a Ask) ([]field, error) {
 	return api.codec.fields(o, a)
 }
 
-// merge puts further members into an object; deep: into objects in it too,
-// instead of replacing them.
+// merge sets members of an object. With deep, a member that is an object in both
+// is merged in the same way; else it is replaced.
 func merge(fields []field, extra map[string]any, deep bool) []field {
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		f := field{name, extra[name]}
@@ -155,7 +157,8 @@ func set(fields []field, f field) []field {
 	return fields
 }
 
-// encodeFields writes an object as JSON, python as Python's json.dumps does.
+// encodeFields writes an object as JSON; with python, as Python's json.dumps
+// writes it.
 func encodeFields(fields []field, python bool) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -207,8 +210,8 @@ func writeValue(b *bytes.Buffer, enc *json.Encoder, v any) error {
 	return nil
 }
 
-// askedTokens is the output limit that the fields ask for, by any of the names
-// that servers know.
+// askedTokens returns the output limit that the fields ask for, under any of the
+// names that servers know; 0: none.
 func askedTokens(fields []field) int {
 	asked := 0
 	for _, f := range fields {
@@ -226,7 +229,7 @@ func askedTokens(fields []field) int {
 	return asked
 }
 
-// Example returns the body of the request for p with the prompt cut short: for
+// Example returns the body of the request for p with the prompt cut short, for
 // people to read.
 func (a API) Example(o *Common, p Prompt) (string, error) {
 	const runes, ids = 60, 8

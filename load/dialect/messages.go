@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
 	"github.com/benchrig/bench/load/toolcall"
 )
 
@@ -68,16 +70,16 @@ func anthropicMessages(a Ask) []message {
 	return said
 }
 
-func (anthropic) Parse(data []byte, c *Chunk) error {
-	if !c.begin(data) {
+func (anthropic) Parse(data []byte, c *event.Chunk) error {
+	if !c.Begin(data) {
 		return nil
 	}
 
 	var kind, delta, message, fault, block, index []byte
-	err := walk(data, func(name, value []byte) {
+	err := rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "type":
-			kind = inQuotes(value)
+			kind = rawjson.InQuotes(value)
 		case "delta":
 			delta = value
 		case "message":
@@ -89,14 +91,14 @@ func (anthropic) Parse(data []byte, c *Chunk) error {
 		case "usage":
 			anthropicUsage(value, &c.Usage)
 		case "error":
-			fault = FaultValue(value)
+			fault = event.FaultValue(value)
 		}
 	})
 	c.Fault, c.Choices = fault, true
 	switch string(kind) {
 	case "message_start":
-		c.role = true
-		inside(message, func(name, value []byte) {
+		c.Role = true
+		rawjson.Inside(message, func(name, value []byte) {
 			if string(name) == "usage" {
 				anthropicUsage(value, &c.Usage)
 			}
@@ -104,9 +106,9 @@ func (anthropic) Parse(data []byte, c *Chunk) error {
 	case "content_block_delta":
 		anthropicDelta(delta, indexOf(index), c)
 	case "message_delta":
-		inside(delta, func(name, value []byte) {
+		rawjson.Inside(delta, func(name, value []byte) {
 			if string(name) == "stop_reason" {
-				c.Finish = anthropicFinish(inQuotes(value))
+				c.Finish = anthropicFinish(rawjson.InQuotes(value))
 			}
 		})
 	case "message_stop":
@@ -126,16 +128,16 @@ func (anthropic) Parse(data []byte, c *Chunk) error {
 	return err
 }
 
-func anthropicDelta(delta []byte, index int, c *Chunk) {
-	inside(delta, func(name, value []byte) {
+func anthropicDelta(delta []byte, index int, c *event.Chunk) {
+	rawjson.Inside(delta, func(name, value []byte) {
 		switch string(name) {
 		case "text":
-			c.Content = appendText(c.Content[:0], value)
+			c.Content = rawjson.AppendText(c.Content[:0], value)
 		case "thinking":
-			c.Reasoning = appendText(c.Reasoning[:0], value)
+			c.Reasoning = rawjson.AppendText(c.Reasoning[:0], value)
 		case "partial_json":
-			c.tool = len(inQuotes(value)) > 0
-			c.Calls = append(c.Calls, toolcall.Piece{Index: index, Arguments: text(value)})
+			c.Tool = len(rawjson.InQuotes(value)) > 0
+			c.Calls = append(c.Calls, toolcall.Piece{Index: index, Arguments: rawjson.Text(value)})
 		}
 	})
 }
@@ -155,19 +157,19 @@ func anthropicFinish(reason []byte) []byte {
 
 // anthropicUsage reads counts; what came from the cache, or went into it, is not
 // in input_tokens. The first event says 0 output tokens, as it does not know yet.
-func anthropicUsage(value []byte, u *TokenCounts) {
+func anthropicUsage(value []byte, u *event.TokenCounts) {
 	fresh, written := -1, 0
 
-	inside(value, func(name, value []byte) {
+	rawjson.Inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "input_tokens":
-			fresh = countOf(value)
+			fresh = rawjson.Count(value)
 		case "cache_creation_input_tokens":
-			written = max(countOf(value), 0)
+			written = max(rawjson.Count(value), 0)
 		case "cache_read_input_tokens":
-			u.Cached = countOf(value)
+			u.Cached = rawjson.Count(value)
 		case "output_tokens":
-			if u.Output = countOf(value); u.Output == 0 {
+			if u.Output = rawjson.Count(value); u.Output == 0 {
 				u.Output = -1
 			}
 		}
@@ -182,24 +184,24 @@ func anthropicUsage(value []byte, u *TokenCounts) {
 }
 
 // parseWhole reads an answer that is not streamed.
-func (anthropic) parseWhole(data []byte, c *Chunk) error {
-	c.reset()
+func (anthropic) parseWhole(data []byte, c *event.Chunk) error {
+	c.Reset()
 	if !json.Valid(data) {
-		return errNotJSON
+		return rawjson.ErrNotJSON
 	}
 
-	top := Object(data)
-	c.Fault = FaultValue(top["error"])
-	for i, raw := range array(top["content"]) {
+	top := rawjson.Object(data)
+	c.Fault = event.FaultValue(top["error"])
+	for i, raw := range rawjson.Array(top["content"]) {
 		c.Choices = true
-		block := Object(raw)
-		c.Content = append(c.Content, text(block["text"])...)
-		c.Reasoning = append(c.Reasoning, text(block["thinking"])...)
+		block := rawjson.Object(raw)
+		c.Content = append(c.Content, rawjson.Text(block["text"])...)
+		c.Reasoning = append(c.Reasoning, rawjson.Text(block["thinking"])...)
 		if p, ok := typedCall(raw, i); ok {
-			c.tool, c.Calls = true, append(c.Calls, p)
+			c.Tool, c.Calls = true, append(c.Calls, p)
 		}
 	}
-	c.Finish = anthropicFinish([]byte(text(top["stop_reason"])))
+	c.Finish = anthropicFinish([]byte(rawjson.Text(top["stop_reason"])))
 	anthropicUsage(top["usage"], &c.Usage)
 	return nil
 }

@@ -1,33 +1,38 @@
 package dialect
 
-import "errors"
+import (
+	"errors"
 
-// numbers reads the answers of APIs that give numbers, not text: embeddings and
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
+)
+
+// numbers reads the answers of APIs that return numbers, not text: embeddings and
 // scores. They are never streamed, and have no output tokens.
 type numbers struct{}
 
-// Parse reads a whole answer. The numbers themselves are stepped over.
-func (numbers) Parse(data []byte, c *Chunk) error {
-	if !c.begin(data) {
+// Parse reads a whole answer. It skips the numbers themselves.
+func (numbers) Parse(data []byte, c *event.Chunk) error {
+	if !c.Begin(data) {
 		return nil
 	}
-	return walk(data, func(name, value []byte) {
+	return rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "data", "results":
-			c.Numbers = isFilled(value, '[')
+			c.Numbers = rawjson.IsFilled(value, '[')
 		case "usage":
-			inside(value, func(name, value []byte) {
+			rawjson.Inside(value, func(name, value []byte) {
 				if string(name) == "prompt_tokens" {
-					c.Usage.Input = countOf(value)
+					c.Usage.Input = rawjson.Count(value)
 				}
 			})
 		case "error":
-			c.Fault = FaultValue(value)
+			c.Fault = event.FaultValue(value)
 		}
 	})
 }
 
-// texts are the prompt and those that go with it in one request.
+// texts returns the prompt and the texts that go with it in one request.
 func (a Ask) texts() any {
 	switch {
 	case len(a.TokenIDs) > 0:

@@ -1,6 +1,11 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
+)
 
 // ollama is Ollama's own API, /api/generate or with chat /api/chat. It streams
 // JSON lines; the last says "done". /api/generate is asked to leave the prompt
@@ -53,42 +58,42 @@ func bareImages(urls []string) []string {
 	return images
 }
 
-func (ollama) Parse(data []byte, c *Chunk) error {
-	c.reset()
+func (ollama) Parse(data []byte, c *event.Chunk) error {
+	c.Reset()
 
-	return walk(data, func(name, value []byte) {
+	return rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "response":
 			c.Choices = true
-			c.Content = appendText(c.Content[:0], value)
+			c.Content = rawjson.AppendText(c.Content[:0], value)
 		case "thinking":
-			c.Reasoning = appendText(c.Reasoning[:0], value)
+			c.Reasoning = rawjson.AppendText(c.Reasoning[:0], value)
 		case "message":
 			c.Choices = true
 			ollamaSaid(value, c)
 		case "done":
 			c.Last = string(value) == "true"
 		case "done_reason":
-			c.Finish = appendText(nil, value)
+			c.Finish = rawjson.AppendText(nil, value)
 		case "prompt_eval_count":
-			c.Usage.Input = countOf(value)
+			c.Usage.Input = rawjson.Count(value)
 		case "eval_count":
-			c.Usage.Output = countOf(value)
+			c.Usage.Output = rawjson.Count(value)
 		case "error":
-			c.Fault = FaultValue(value)
+			c.Fault = event.FaultValue(value)
 		}
 	})
 }
 
-func ollamaSaid(value []byte, c *Chunk) {
-	inside(value, func(name, value []byte) {
+func ollamaSaid(value []byte, c *event.Chunk) {
+	rawjson.Inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "content":
-			c.Content = appendText(c.Content[:0], value)
+			c.Content = rawjson.AppendText(c.Content[:0], value)
 		case "thinking":
-			c.Reasoning = appendText(c.Reasoning[:0], value)
+			c.Reasoning = rawjson.AppendText(c.Reasoning[:0], value)
 		case "tool_calls":
-			c.tool = isFilled(value, '[')
+			c.Tool = rawjson.IsFilled(value, '[')
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
 	"github.com/benchrig/bench/load/toolcall"
 )
 
@@ -19,12 +21,7 @@ var responsesNames = aliases{"min_p": ""}
 func (responses) fields(o *Common, a Ask) ([]field, error) {
 	f := []field{{"model", o.Model}, {"input", responsesInput(a)}}
 	f = limitField(f, "max_output_tokens", a)
-	f = append(f, field{"stream", !o.NoStream}, field{"store", false})
-	sampling, err := samplingFields(o.Sampling, responsesNames)
-	f = append(f, sampling...)
-	if o.IgnoreEOS {
-		f = append(f, field{"ignore_eos", true})
-	}
+	f, err := appendSampling(append(f, field{"stream", !o.NoStream}, field{"store", false}), o, responsesNames)
 	tools, bad := a.toolFields(o, responsesTool)
 	return append(f, tools...), errors.Join(err, bad)
 }
@@ -74,18 +71,18 @@ func responsesContent(text string, images []string) any {
 	return parts
 }
 
-// Parse reads an event. Events that only say what was said already, such as
-// those that end a part, carry nothing.
-func (responses) Parse(data []byte, c *Chunk) error {
-	if !c.begin(data) {
+// Parse reads an event. Events that repeat what came before, such as those that
+// end a part, carry nothing.
+func (responses) Parse(data []byte, c *event.Chunk) error {
+	if !c.Begin(data) {
 		return nil
 	}
 
 	var kind, delta, response, fault, item, index, id []byte
-	err := walk(data, func(name, value []byte) {
+	err := rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "type":
-			kind = inQuotes(value)
+			kind = rawjson.InQuotes(value)
 		case "delta":
 			delta = value
 		case "response":
@@ -97,21 +94,23 @@ func (responses) Parse(data []byte, c *Chunk) error {
 		case "item_id":
 			id = value
 		case "timings": // llama-server's addition
-			llamaTimings(value, &c.Timings, &c.Drafts)
+			event.ReadTimings(value, c)
 		case "error":
-			fault = FaultValue(value)
+			fault = event.FaultValue(value)
 		}
 	})
 	c.Fault = fault
 	switch string(kind) {
 	case "response.output_text.delta", "response.refusal.delta":
-		c.Content = appendText(c.Content[:0], delta)
+		c.Content = rawjson.AppendText(c.Content[:0], delta)
 	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta", "response.reasoning.delta":
-		c.Reasoning = appendText(c.Reasoning[:0], delta)
+		c.Reasoning = rawjson.AppendText(c.Reasoning[:0], delta)
 	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta",
 		"response.mcp_call_arguments.delta", "response.code_interpreter_call_code.delta":
-		c.tool = len(inQuotes(delta)) > 0
-		c.Calls = append(c.Calls, toolcall.Piece{Index: indexOf(index), ID: text(id), Arguments: text(delta)})
+		c.Tool = len(rawjson.InQuotes(delta)) > 0
+		c.Calls = append(c.Calls, toolcall.Piece{
+			Index: indexOf(index), ID: rawjson.Text(id), Arguments: rawjson.Text(delta),
+		})
 	case "response.output_item.added":
 		if p, ok := typedCall(item, indexOf(index)); ok {
 			c.Calls = append(c.Calls, p)
@@ -129,32 +128,32 @@ func (responses) Parse(data []byte, c *Chunk) error {
 }
 
 // responsesEnd reads the response object that is in the last event.
-func responsesEnd(response []byte, c *Chunk) {
+func responsesEnd(response []byte, c *event.Chunk) {
 	var status, reason []byte
-	inside(response, func(name, value []byte) {
+	rawjson.Inside(response, func(name, value []byte) {
 		switch string(name) {
 		case "status":
-			status = inQuotes(value)
+			status = rawjson.InQuotes(value)
 		case "incomplete_details":
-			inside(value, func(name, value []byte) {
+			rawjson.Inside(value, func(name, value []byte) {
 				if string(name) == "reason" {
-					reason = inQuotes(value)
+					reason = rawjson.InQuotes(value)
 				}
 			})
 		case "usage":
 			responsesUsage(value, &c.Usage)
 		case "error":
-			c.Fault = FaultValue(value)
+			c.Fault = event.FaultValue(value)
 		}
 	})
 
 	switch {
 	case string(reason) == "max_output_tokens":
-		c.Finish = append([]byte(nil), "length"...)
+		c.Finish = []byte("length")
 	case len(reason) > 0:
 		c.Finish = bytes.Clone(reason)
 	case string(status) == "completed":
-		c.Finish = append([]byte(nil), "stop"...)
+		c.Finish = []byte("stop")
 	default:
 		c.Finish = bytes.Clone(status)
 	}
@@ -163,35 +162,31 @@ func responsesEnd(response []byte, c *Chunk) {
 	}
 }
 
-func responsesUsage(value []byte, u *TokenCounts) {
-	inside(value, func(name, value []byte) {
+func responsesUsage(value []byte, u *event.TokenCounts) {
+	rawjson.Inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "input_tokens":
-			u.Input = countOf(value)
+			u.Input = rawjson.Count(value)
 		case "output_tokens":
-			u.Output = countOf(value)
+			u.Output = rawjson.Count(value)
 		case "input_tokens_details":
-			inside(value, func(name, value []byte) {
-				if string(name) == "cached_tokens" {
-					u.Cached = countOf(value)
-				}
-			})
+			event.ReadCached(value, u)
 		}
 	})
 }
 
 // parseWhole reads an answer that is not streamed.
-func (responses) parseWhole(data []byte, c *Chunk) error {
-	c.reset()
+func (responses) parseWhole(data []byte, c *event.Chunk) error {
+	c.Reset()
 	if !json.Valid(data) {
-		return errNotJSON
+		return rawjson.ErrNotJSON
 	}
 
-	top := Object(data)
-	for i, raw := range array(top["output"]) {
+	top := rawjson.Object(data)
+	for i, raw := range rawjson.Array(top["output"]) {
 		c.Choices = true
-		item := Object(raw)
-		switch text(item["type"]) {
+		item := rawjson.Object(raw)
+		switch rawjson.Text(item["type"]) {
 		case "message":
 			c.Content = appendParts(c.Content, item["content"], "text", "refusal")
 		case "reasoning":
@@ -200,15 +195,13 @@ func (responses) parseWhole(data []byte, c *Chunk) error {
 				c.Reasoning = appendParts(c.Reasoning, item["summary"], "text")
 			}
 		case "function_call", "custom_tool_call", "mcp_call":
-			c.tool = true
+			c.Tool = true
 			if p, ok := typedCall(raw, i); ok {
 				c.Calls = append(c.Calls, p)
 			}
 		}
 	}
-	if timings := top["timings"]; timings != nil {
-		llamaTimings(timings, &c.Timings, &c.Drafts)
-	}
+	event.ReadTimings(top["timings"], c)
 	responsesEnd(data, c)
 	return nil
 }
@@ -216,10 +209,10 @@ func (responses) parseWhole(data []byte, c *Chunk) error {
 // appendParts appends the texts of a list of parts, which are in members of
 // these names.
 func appendParts(dst []byte, list json.RawMessage, names ...string) []byte {
-	for _, raw := range array(list) {
-		part := Object(raw)
+	for _, raw := range rawjson.Array(list) {
+		part := rawjson.Object(raw)
 		for _, name := range names {
-			dst = append(dst, text(part[name])...)
+			dst = append(dst, rawjson.Text(part[name])...)
 		}
 	}
 	return dst

@@ -40,7 +40,17 @@ func samplingFields(s spec.Sampling, names aliases) ([]field, error) {
 	return set, nil
 }
 
-// list is texts as a request has them, nil without any.
+// appendSampling appends the sampling parameters that are set, and ignore_eos.
+func appendSampling(f []field, o *Common, names aliases) ([]field, error) {
+	sampling, err := samplingFields(o.Sampling, names)
+	f = append(f, sampling...)
+	if o.IgnoreEOS {
+		f = append(f, field{"ignore_eos", true})
+	}
+	return f, err
+}
+
+// list returns texts as the value of a field, nil if there are none.
 func list(texts []string) any {
 	if len(texts) == 0 {
 		return nil
@@ -48,7 +58,7 @@ func list(texts []string) any {
 	return texts
 }
 
-// deref is the value that p points to, nil without one.
+// deref returns the value that p points to, nil without one.
 func deref[T any](p *T) any {
 	if p == nil {
 		return nil

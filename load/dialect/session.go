@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Ask is what request number n of the prompt asks. answers holds the answers so
-// far by number; of those, the ones that n continues are looked at.
+// Ask returns what request number n of the prompt asks. answers holds the answers
+// so far by number; only those that n continues are used.
 func (p Prompt) Ask(n int, answers []string) Ask {
 	var chain []int // numbers that are continued, the last first
 	for n > 0 && !p.Turns[n-1].Whole {
@@ -42,7 +42,7 @@ func (p Prompt) WaitsFor(n int) []int {
 	return []int{n - 1}
 }
 
-// Continued reports whether a turn continues what number n said.
+// Continued reports whether a turn continues the answer to number n.
 func (p Prompt) Continued(n int) bool {
 	for i, t := range p.Turns {
 		if !t.Whole && p.WaitsFor(i + 1)[0] == n {
@@ -52,7 +52,7 @@ func (p Prompt) Continued(n int) bool {
 	return false
 }
 
-// checkTurns refuses turns that cannot be asked.
+// checkTurns refuses turns that cannot be sent.
 func (p Prompt) checkTurns() error {
 	for i, t := range p.Turns {
 		number := i + 1

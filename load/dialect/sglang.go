@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
+)
+
 // sglang is SGLang's own /generate API. Its events repeat all of the text so
 // far; a server started to stream only what is new is recognized by the first
 // event that does not continue the one before.
@@ -12,48 +17,43 @@ func (sglang) fields(o *Common, a Ask) ([]field, error) {
 	if len(a.TokenIDs) > 0 {
 		prompt = field{"input_ids", a.TokenIDs}
 	}
-	params := limitField(nil, "max_new_tokens", a)
-	sampling, err := samplingFields(o.Sampling, sglangNames)
-	params = append(params, sampling...)
-	if o.IgnoreEOS {
-		params = append(params, field{"ignore_eos", true})
-	}
+	params, err := appendSampling(limitField(nil, "max_new_tokens", a), o, sglangNames)
 	return []field{prompt, {"sampling_params", params}, {"stream", !o.NoStream}}, err
 }
 
-func (sglang) Parse(data []byte, c *Chunk) error {
-	if !c.begin(data) {
+func (sglang) Parse(data []byte, c *event.Chunk) error {
+	if !c.Begin(data) {
 		return nil
 	}
 
-	return walk(data, func(name, value []byte) {
+	return rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "text":
 			c.Choices, c.Sofar = true, true
-			c.Content = appendText(c.Content[:0], value)
+			c.Content = rawjson.AppendText(c.Content[:0], value)
 		case "meta_info":
 			sglangMeta(value, c)
 		case "error":
-			c.Fault = FaultValue(value)
+			c.Fault = event.FaultValue(value)
 		}
 	})
 }
 
-func sglangMeta(value []byte, c *Chunk) {
-	inside(value, func(name, value []byte) {
+func sglangMeta(value []byte, c *event.Chunk) {
+	rawjson.Inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "prompt_tokens":
-			c.Usage.Input = countOf(value)
+			c.Usage.Input = rawjson.Count(value)
 		case "completion_tokens":
-			c.Usage.Output = countOf(value)
+			c.Usage.Output = rawjson.Count(value)
 		case "cached_tokens":
-			c.Usage.Cached = countOf(value)
+			c.Usage.Cached = rawjson.Count(value)
 		case "spec_draft_token_num":
-			c.Drafts.Tokens = max(countOf(value), 0)
+			c.Drafts.Tokens = max(rawjson.Count(value), 0)
 		case "spec_accept_token_num":
-			c.Drafts.Accepted = max(countOf(value), 0)
+			c.Drafts.Accepted = max(rawjson.Count(value), 0)
 		case "spec_verify_ct":
-			c.Drafts.Steps = max(countOf(value), 0)
+			c.Drafts.Steps = max(rawjson.Count(value), 0)
 		case "finish_reason":
 			c.Finish = sglangFinish(value)
 			if string(c.Finish) == "abort" {
@@ -65,10 +65,10 @@ func sglangMeta(value []byte, c *Chunk) {
 
 // sglangFinish reads {"type": ...}, or a plain string of older servers.
 func sglangFinish(value []byte) []byte {
-	finish := appendText(nil, value)
-	inside(value, func(name, value []byte) {
+	finish := rawjson.AppendText(nil, value)
+	rawjson.Inside(value, func(name, value []byte) {
 		if string(name) == "type" {
-			finish = appendText(nil, value)
+			finish = rawjson.AppendText(nil, value)
 		}
 	})
 	return finish

@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
+)
+
 // tgi is text-generation-inference's own API: one event a token, and the whole
 // text with the last. It cannot be told to ignore the end of text, so the
 // answers' lengths cannot be forced.
@@ -28,12 +33,12 @@ func (tgi) fields(o *Common, a Ask) ([]field, error) {
 	return []field{{"inputs", a.joined()}, {"parameters", f}}, err
 }
 
-func (tgi) Parse(data []byte, c *Chunk) error {
-	if !c.begin(data) {
+func (tgi) Parse(data []byte, c *event.Chunk) error {
+	if !c.Begin(data) {
 		return nil
 	}
 
-	return walk(data, func(name, value []byte) {
+	return rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "token":
 			c.Choices = true
@@ -41,18 +46,18 @@ func (tgi) Parse(data []byte, c *Chunk) error {
 		case "generated_text":
 			if value[0] == '"' {
 				c.Choices, c.Last = true, true
-				c.Whole = appendText([]byte{}, value)
+				c.Whole = rawjson.AppendText([]byte{}, value)
 			}
 		case "details":
 			tgiDetails(value, c)
 		case "error":
-			c.Fault = FaultValue(value)
+			c.Fault = event.FaultValue(value)
 		}
 	})
 }
 
 // parseWhole reads an answer of /generate.
-func (t tgi) parseWhole(data []byte, c *Chunk) error {
+func (t tgi) parseWhole(data []byte, c *event.Chunk) error {
 	err := t.Parse(data, c)
 	c.Content = append(c.Content[:0], c.Whole...)
 	return err
@@ -61,10 +66,10 @@ func (t tgi) parseWhole(data []byte, c *Chunk) error {
 // tgiToken appends the token's text. Special tokens have none in the answer.
 func tgiToken(dst, value []byte) []byte {
 	special := false
-	inside(value, func(name, value []byte) {
+	rawjson.Inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "text":
-			dst = appendText(dst[:0], value)
+			dst = rawjson.AppendText(dst[:0], value)
 		case "special":
 			special = string(value) == "true"
 		}
@@ -75,15 +80,15 @@ func tgiToken(dst, value []byte) []byte {
 	return dst
 }
 
-func tgiDetails(value []byte, c *Chunk) {
-	inside(value, func(name, value []byte) {
+func tgiDetails(value []byte, c *event.Chunk) {
+	rawjson.Inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "finish_reason":
-			c.Finish = appendText(nil, value)
+			c.Finish = rawjson.AppendText(nil, value)
 		case "generated_tokens":
-			c.Usage.Output = countOf(value)
+			c.Usage.Output = rawjson.Count(value)
 		case "input_length":
-			c.Usage.Input = countOf(value)
+			c.Usage.Input = rawjson.Count(value)
 		}
 	})
 }

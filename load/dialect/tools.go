@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/benchrig/bench/load/dialect/rawjson"
 	"github.com/benchrig/bench/load/toolcall"
 )
 
-// tools are those of a request in the form of chat completions; nil: it has none.
+// tools returns the tools of a request in the form of chat completions; nil: it
+// has none.
 func (a Ask) tools(o *Common) (json.RawMessage, error) {
 	if len(a.Tools) > 0 || len(o.Tools) == 0 {
 		return a.Tools, nil
@@ -23,10 +25,11 @@ func (a Ask) tools(o *Common) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// offersTools reports whether a request has tools of the prompt's or the settings'.
+// offersTools reports whether the prompt or the settings have tools.
 func (a Ask) offersTools(o *Common) bool { return len(a.Tools)+len(o.Tools) > 0 }
 
-// toolFields are the field of the tools, each as form makes it; nothing without tools.
+// toolFields returns the field of the tools, each in the API's form; nil without
+// tools.
 func (a Ask) toolFields(o *Common, form func(toolcall.Function) []field) ([]field, error) {
 	raw, err := a.tools(o)
 	if len(raw) == 0 || err != nil {
@@ -46,7 +49,7 @@ func (a Ask) toolFields(o *Common, form func(toolcall.Function) []field) ([]fiel
 	return []field{{"tools", list}}, nil
 }
 
-// parameters are the schema of a function's arguments, which APIs require.
+// parameters returns the schema of a function's arguments: APIs require one.
 func parameters(f toolcall.Function) json.RawMessage {
 	if f.Parameters == nil {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -70,7 +73,8 @@ func anthropicTool(f toolcall.Function) []field {
 	return []field{{"name", f.Name}, {"description", f.Description}, {"input_schema", parameters(f)}}
 }
 
-// toolsIn are the tools that a body offers, by whatever way they got into it; nil: none.
+// toolsIn returns the tools that a body offers, from the prompt, the settings or
+// Target.Body; nil: none.
 func toolsIn(fields []field) (*toolcall.Set, error) {
 	for _, f := range fields {
 		if f.name != "tools" {
@@ -89,52 +93,19 @@ func toolsIn(fields []field) (*toolcall.Set, error) {
 	return nil, nil
 }
 
-// chatCalls appends the pieces of calls in a member tool_calls of chat completions.
-func chatCalls(pieces []toolcall.Piece, raw []byte) []toolcall.Piece {
-	var list []struct {
-		Index    *int   `json:"index"`
-		ID       string `json:"id"`
-		Function struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		} `json:"function"`
-	}
-	if json.Unmarshal(raw, &list) != nil {
-		return pieces
-	}
-	for i, c := range list {
-		p := toolcall.Piece{Index: i, ID: c.ID, Name: c.Function.Name, Arguments: argumentText(c.Function.Arguments)}
-		if c.Index != nil {
-			p.Index = *c.Index
-		}
-		pieces = append(pieces, p)
-	}
-	return pieces
-}
-
-// argumentText are arguments as text: most servers send a string that holds
-// JSON, some the object itself.
-func argumentText(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0, string(raw) == "null":
-		return ""
-	case raw[0] == '"':
-		return text(raw)
-	}
-	return string(raw)
-}
-
-// typedCall is an item of Responses or a content block of Messages that calls a tool.
+// typedCall reads an item of Responses or a content block of Messages that calls
+// a tool.
 func typedCall(raw []byte, index int) (p toolcall.Piece, ok bool) {
-	item := Object(raw)
-	switch text(item["type"]) {
+	item := rawjson.Object(raw)
+	switch rawjson.Text(item["type"]) {
 	case "function_call":
 		return toolcall.Piece{
-			Index: index, ID: text(item["id"]), Name: text(item["name"]), Arguments: text(item["arguments"]),
+			Index: index, ID: rawjson.Text(item["id"]), Name: rawjson.Text(item["name"]),
+			Arguments: rawjson.Text(item["arguments"]),
 		}, true
 	case "tool_use":
-		p = toolcall.Piece{Index: index, Name: text(item["name"]), Arguments: argumentText(item["input"])}
-		if p.Arguments == "{}" {
+		p = toolcall.Piece{Index: index, Name: rawjson.Text(item["name"])}
+		if p.Arguments = toolcall.ArgumentText(item["input"]); p.Arguments == "{}" {
 			p.Arguments = "" // of a stream: the arguments follow in pieces
 		}
 		return p, true
@@ -142,7 +113,7 @@ func typedCall(raw []byte, index int) (p toolcall.Piece, ok bool) {
 	return p, false
 }
 
-// indexOf is the number of an item, 0 where the server does not say it.
+// indexOf returns the number of an item, 0 where the server does not give it.
 func indexOf(raw []byte) int {
 	n, _ := strconv.Atoi(string(raw))
 	return n

@@ -2,11 +2,13 @@ package dialect
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/toolcall"
 )
@@ -117,7 +119,11 @@ func TestCallsOfStreams(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 		if c.api == "chat" {
-			slow := callsIn(t, c.events, parseSlow)
+			twice := slices.Clone(c.events) // a name that comes twice leaves the event to encoding/json
+			for i := range twice {
+				twice[i] = `{"object":0,"object":0,` + twice[i][1:]
+			}
+			slow := callsIn(t, twice, api.Parser())
 			if diff := cmp.Diff(want, slow); diff != "" {
 				t.Errorf("%s, by encoding/json (-want +got):\n%s", c.name, diff)
 			}
@@ -153,12 +159,12 @@ func listOf(t *testing.T, text string) (list []any) {
 	return list
 }
 
-func callsIn(t *testing.T, events []string, parse func([]byte, *Chunk) error) []toolcall.Call {
+func callsIn(t *testing.T, events []string, parse func([]byte, *event.Chunk) error) []toolcall.Call {
 	t.Helper()
-	c := new(Chunk)
+	c := new(event.Chunk)
 	var calls toolcall.Calls
 	for _, event := range events {
-		c.reset()
+		c.Reset()
 		if err := parse([]byte(event), c); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/dataset/audio"
+	"github.com/benchrig/bench/load/dialect/event"
+	"github.com/benchrig/bench/load/dialect/rawjson"
 )
 
 // transcriptions is the /v1/audio/transcriptions API: a WAV file goes as a form, its
@@ -22,16 +24,16 @@ func (transcriptions) fields(o *Common, a Ask) ([]field, error) {
 }
 
 // Parse fills c from the data of one event.
-func (transcriptions) Parse(data []byte, c *Chunk) error {
-	if err := ParseOpenAI(data, c); err != nil || c.Done || c.Choices || c.Fault != nil {
+func (transcriptions) Parse(data []byte, c *event.Chunk) error {
+	if err := event.ParseOpenAI(data, c); err != nil || c.Done || c.Choices || c.Fault != nil {
 		return err
 	}
 
 	var kind, delta, usage []byte
-	inside(data, func(name, value []byte) {
+	rawjson.Inside(data, func(name, value []byte) {
 		switch string(name) {
 		case "type":
-			kind = inQuotes(value)
+			kind = rawjson.InQuotes(value)
 		case "delta":
 			delta = value
 		case "usage":
@@ -41,32 +43,32 @@ func (transcriptions) Parse(data []byte, c *Chunk) error {
 	switch string(kind) {
 	case "transcript.text.delta":
 		c.Choices = true
-		c.Content = appendText(c.Content[:0], delta)
+		c.Content = rawjson.AppendText(c.Content[:0], delta)
 	case "transcript.text.done": // its text came before
 		c.Choices, c.Last = true, true
-		c.Finish = append([]byte(nil), "stop"...)
+		c.Finish = []byte("stop")
 		responsesUsage(usage, &c.Usage)
 	}
 	return nil
 }
 
 // parseWhole reads an answer that is not streamed.
-func (transcriptions) parseWhole(data []byte, c *Chunk) error {
-	c.reset()
-	return walk(data, func(name, value []byte) {
+func (transcriptions) parseWhole(data []byte, c *event.Chunk) error {
+	c.Reset()
+	return rawjson.Walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "text":
 			c.Choices = true
-			c.Content = appendText(c.Content[:0], value)
+			c.Content = rawjson.AppendText(c.Content[:0], value)
 		case "usage":
 			responsesUsage(value, &c.Usage)
 		case "error":
-			c.Fault = FaultValue(value)
+			c.Fault = event.FaultValue(value)
 		}
 	})
 }
 
-// ContentType is that of the API's request bodies.
+// ContentType returns the content type of the API's request bodies.
 func (a API) ContentType() string {
 	if a.Audio {
 		return audio.FormType
@@ -87,8 +89,8 @@ func encodeForm(fields []field, wav []byte) ([]byte, error) {
 	return audio.Form(wav, texts)
 }
 
-// formTexts are the texts of a field: a string as it is, none for null, one for each
-// item of a list, JSON for all else.
+// formTexts returns the fields of the form for one member: a string as it is, none
+// for null, one for each item of a list, JSON for all else.
 func formTexts(name string, value any) (texts [][2]string, err error) {
 	switch v := value.(type) {
 	case nil:

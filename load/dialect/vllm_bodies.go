@@ -73,8 +73,8 @@ func vllmTail(o *Common, f []field) []field {
 	return f
 }
 
-// vllmNumbers asks the server to cut prompts that are too long, which these
-// clients do so that none fails. Older ones had no such API.
+// vllmNumbers asks the server to cut prompts that are too long, as vLLM's client
+// does so that none fails. Older versions had no such API.
 func vllmNumbers(o *Common, api API, a Ask) ([]field, error) {
 	if o.Compat != spec.CompatVLLM || api.Name == "score" {
 		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Compat, api.Name)
@@ -87,7 +87,7 @@ func vllmNumbers(o *Common, api API, a Ask) ([]field, error) {
 	return append(f, cut), err
 }
 
-// vllmTGI takes no sampling parameters: that client fixed them.
+// vllmTGI takes no sampling parameters: vLLM's client fixed them.
 func vllmTGI(o *Common, a Ask) []field {
 	var f []field
 	if o.Compat == spec.CompatVLLM06 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/wire"
 )
 
@@ -44,13 +45,13 @@ func (w *watcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // counter reads how long an answer and its prompt were.
 type counter struct {
-	event, all    func([]byte, *dialect.Chunk) error
+	event, all    func([]byte, *event.Chunk) error
 	whole         bool // the answer comes in one piece, which is pending
 	pending       []byte
 	arrived       arrived // of a stream
 	stream        wire.EventReader
 	failed        bool // the answer cannot be read to its end: an event, or all of it, is too long
-	chunk         dialect.Chunk
+	chunk         event.Chunk
 	input, output int // as the server counted; 0: it did not
 	tokens        int // chunks with output
 }
@@ -120,14 +121,14 @@ func (c *counter) end() {
 	}
 }
 
-func (c *counter) parse(with func([]byte, *dialect.Chunk) error, data []byte) {
+func (c *counter) parse(with func([]byte, *event.Chunk) error, data []byte) {
 	if with(data, &c.chunk) != nil || c.chunk.Done {
 		return
 	}
-	if dialect.IsToken(c.chunk.Kind()) {
+	if event.IsToken(c.chunk.Kind()) {
 		c.tokens++
 	}
-	for _, counts := range []dialect.TokenCounts{c.chunk.Timings, c.chunk.Usage} {
+	for _, counts := range []event.TokenCounts{c.chunk.Timings, c.chunk.Usage} {
 		if counts.Known() {
 			c.input, c.output = max(counts.Input, 0), max(counts.Output, 0)
 		}

@@ -138,6 +138,45 @@ type Piece struct {
 	Arguments string // to append
 }
 
+// AppendPieces appends the pieces of calls that a member tool_calls of chat
+// completions holds.
+func AppendPieces(pieces []Piece, raw []byte) []Piece {
+	var list []struct {
+		Index    *int   `json:"index"`
+		ID       string `json:"id"`
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return pieces
+	}
+	for i, c := range list {
+		p := Piece{Index: i, ID: c.ID, Name: c.Function.Name, Arguments: ArgumentText(c.Function.Arguments)}
+		if c.Index != nil {
+			p.Index = *c.Index
+		}
+		pieces = append(pieces, p)
+	}
+	return pieces
+}
+
+// ArgumentText returns the arguments of a call as text: most servers send a
+// string that holds JSON, some the object itself.
+func ArgumentText(raw json.RawMessage) string {
+	var text *string
+	switch {
+	case len(raw) == 0:
+		return ""
+	case json.Unmarshal(raw, &text) != nil:
+		return string(raw)
+	case text == nil:
+		return ""
+	}
+	return *text
+}
+
 // mostCalls is how many calls of an answer are kept.
 const mostCalls = 256
 

@@ -1,4 +1,9 @@
-package dialect
+// Package rawjson reads JSON text in place, without allocation where it is plain.
+//
+// What goes in: the text of one JSON value. What comes out: its members and
+// elements as parts of that text, strings and counts of them. What nests too deep
+// for the scanner goes to encoding/json, with the same result. It knows no API.
+package rawjson
 
 import (
 	"encoding/binary"
@@ -7,21 +12,33 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep the scanner follows nested values; deeper ones are left
-// to encoding/json.
+// maxDepth is how deep Skip follows nested values; deeper ones are left to
+// encoding/json.
 const maxDepth = 200
 
-// scanner walks JSON text without allocating. It is strict: what it accepts,
-// encoding/json accepts. Trouble of any sort sets odd and is final; the caller
-// then lets encoding/json decide.
-type scanner struct {
+// Scanner walks JSON text without allocating. It is strict: what it accepts,
+// encoding/json accepts. A failure is final: everything after it reads nothing,
+// and the caller lets encoding/json decide what the text means.
+type Scanner struct {
 	b      []byte
 	i      int
 	failed bool
 }
 
-// space moves over white space and returns the byte after it, 0 at the end.
-func (s *scanner) space() byte {
+// Scan returns a scanner at the start of data.
+func Scan(data []byte) Scanner { return Scanner{b: data} }
+
+// Fail makes the scanner fail: the caller cannot be sure what the text means.
+func (s *Scanner) Fail() { s.failed = true }
+
+// Pos returns the index of the next byte.
+func (s *Scanner) Pos() int { return s.i }
+
+// Complete reports whether nothing failed and only white space is left.
+func (s *Scanner) Complete() bool { return !s.failed && s.Peek() == 0 && s.i >= len(s.b) }
+
+// Peek moves over white space and returns the byte after it, 0 at the end.
+func (s *Scanner) Peek() byte {
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; c {
 		case ' ', '\t', '\n', '\r':
@@ -33,23 +50,23 @@ func (s *scanner) space() byte {
 	return 0
 }
 
-// enter consumes the opening byte of an object or array, if it comes next.
-func (s *scanner) enter(open byte) bool {
-	if s.failed || s.space() != open {
+// Enter consumes the opening byte of an object or array, if it comes next.
+func (s *Scanner) Enter(open byte) bool {
+	if s.failed || s.Peek() != open {
 		return false
 	}
 	s.i++
 	return true
 }
 
-// more moves to the next element; n counts them. It consumes the closing byte
+// More moves to the next element; n counts them. It consumes the closing byte
 // and returns false when there is none.
-func (s *scanner) more(n *int, closing byte) bool {
+func (s *Scanner) More(n *int, closing byte) bool {
 	if s.failed {
 		return false
 	}
 
-	c := s.space()
+	c := s.Peek()
 	switch {
 	case c == closing:
 		s.i++
@@ -57,7 +74,7 @@ func (s *scanner) more(n *int, closing byte) bool {
 	case *n == 0:
 	case c == ',':
 		s.i++
-		s.space()
+		s.Peek()
 	default:
 		s.failed = true
 		return false
@@ -67,31 +84,35 @@ func (s *scanner) more(n *int, closing byte) bool {
 	return true
 }
 
-// key reads a member's name and its colon. Names with escapes are odd.
-func (s *scanner) key() []byte {
-	name, escaped := s.str()
-	if escaped || s.space() != ':' {
+// Key reads a member's name and its colon. It allocates where the name holds
+// escapes.
+func (s *Scanner) Key() []byte {
+	name, escaped := s.Str()
+	if s.Peek() != ':' {
 		s.failed = true
 		return nil
 	}
 	s.i++
+	if escaped {
+		return AppendUnquoted(nil, name)
+	}
 	return name
 }
 
-// str reads a string and returns what is between the quotes.
-func (s *scanner) str() (raw []byte, escaped bool) {
-	if s.failed || s.space() != '"' {
+// Str reads a string and returns what is between the quotes.
+func (s *Scanner) Str() (raw []byte, escaped bool) {
+	if s.failed || s.Peek() != '"' {
 		s.failed = true
 		return nil, false
 	}
 
 	start := s.i + 1
-	for i := start + plainLen(s.b[start:]); i < len(s.b); i += plainLen(s.b[i:]) {
+	for i := start + PlainLen(s.b[start:]); i < len(s.b); i += PlainLen(s.b[i:]) {
 		if s.b[i] == '"' {
 			s.i = i + 1
 			return s.b[start:i], escaped
 		}
-		n := escapeLen(s.b[i:])
+		n := EscapeLen(s.b[i:])
 		if n == 0 {
 			break
 		}
@@ -103,10 +124,10 @@ func (s *scanner) str() (raw []byte, escaped bool) {
 	return nil, false
 }
 
-// plainLen returns how many bytes b begins with that stand for themselves in a
+// PlainLen returns how many bytes b begins with that stand for themselves in a
 // string: no quote, backslash or control character. It looks at eight bytes at
 // a time: in each test, the lowest bit that is set marks the first hit.
-func plainLen(b []byte) int {
+func PlainLen(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
@@ -123,9 +144,9 @@ func plainLen(b []byte) int {
 	return n
 }
 
-// escapeLen returns the length of the escape sequence at the start of b, 0 if
+// EscapeLen returns the length of the escape sequence at the start of b, 0 if
 // it is not one.
-func escapeLen(b []byte) int {
+func EscapeLen(b []byte) int {
 	if len(b) < 2 || b[0] != '\\' {
 		return 0
 	}
@@ -163,9 +184,9 @@ func hex4(b []byte) rune {
 	return v
 }
 
-// appendUnquoted appends the text of a string that str accepted. Bytes that
+// AppendUnquoted appends the text of a string that str accepted. Bytes that
 // are not UTF-8 stay as they are: a character may be split over two events.
-func appendUnquoted(dst, raw []byte) []byte {
+func AppendUnquoted(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
 			dst = append(dst, raw[i])
@@ -199,51 +220,55 @@ func appendUnquoted(dst, raw []byte) []byte {
 	return dst
 }
 
-// count reads a small plain non-negative integer. Other numbers are odd; other
-// values are skipped and give -1.
-func (s *scanner) count() int {
-	c := s.space()
-	if c != '-' && (c < '0' || c > '9') {
-		s.skip(0)
-		return -1
+// Count moves over one value and returns it if it is a non-negative integer, else
+// -1. It allocates nothing for integers of up to 15 plain digits.
+func (s *Scanner) Count() int {
+	const most = 15
+	first := s.Peek()
+	v, i := 0, s.i
+	for ; i < len(s.b) && s.b[i] >= '0' && s.b[i] <= '9'; i++ {
+		v = v*10 + int(s.b[i]-'0')
 	}
 
-	start := s.i
-	v := 0
-	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
-		v = v*10 + int(s.b[s.i]-'0')
-		s.i++
+	digits := i - s.i
+	if digits == 0 || digits > most || digits > 1 && first == '0' ||
+		i < len(s.b) && (s.b[i] == '.' || s.b[i] == 'e' || s.b[i] == 'E') {
+		return number(s.Raw())
 	}
-
-	digits := s.i - start
-	after := byte(0)
-	if s.i < len(s.b) {
-		after = s.b[s.i]
-	}
-	if digits == 0 || digits > 15 || (digits > 1 && c == '0') || after == '.' || after == 'e' || after == 'E' {
-		s.failed = true
-		return -1
-	}
-
+	s.i = i
 	return v
 }
 
-// skip moves over one value of any kind, checking its syntax.
-func (s *scanner) skip(depth int) {
+// Raw moves over one value of any kind, checking its syntax, and returns its
+// text; nil if it fails.
+func (s *Scanner) Raw() []byte {
+	s.Peek()
+	start := s.i
+	s.Skip()
+	if s.failed {
+		return nil
+	}
+	return s.b[start:s.i]
+}
+
+// Skip moves over one value of any kind, checking its syntax.
+func (s *Scanner) Skip() { s.skip(0) }
+
+func (s *Scanner) skip(depth int) {
 	if depth > maxDepth {
 		s.failed = true
 	}
 
 	n := 0
-	switch c := s.space(); {
+	switch c := s.Peek(); {
 	case s.failed:
 	case c == '"':
-		s.str()
+		s.Str()
 	case c == '{':
 		s.i++
-		for s.more(&n, '}') {
-			s.str()
-			if s.failed || s.space() != ':' {
+		for s.More(&n, '}') {
+			s.Str()
+			if s.failed || s.Peek() != ':' {
 				s.failed = true
 				return
 			}
@@ -252,7 +277,7 @@ func (s *scanner) skip(depth int) {
 		}
 	case c == '[':
 		s.i++
-		for s.more(&n, ']') {
+		for s.More(&n, ']') {
 			s.skip(depth + 1)
 		}
 	case c == 't':
@@ -266,7 +291,7 @@ func (s *scanner) skip(depth int) {
 	}
 }
 
-func (s *scanner) literal(word string) {
+func (s *Scanner) literal(word string) {
 	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
 		s.failed = true
 		return
@@ -275,7 +300,7 @@ func (s *scanner) literal(word string) {
 }
 
 // number moves over a number by JSON's grammar.
-func (s *scanner) number() {
+func (s *Scanner) number() {
 	s.accept('-', '-')
 	if !s.accept('0', '0') && s.digits() == 0 {
 		s.failed = true
@@ -293,7 +318,7 @@ func (s *scanner) number() {
 	}
 }
 
-func (s *scanner) accept(a, b byte) bool {
+func (s *Scanner) accept(a, b byte) bool {
 	if s.i < len(s.b) && (s.b[s.i] == a || s.b[s.i] == b) {
 		s.i++
 		return true
@@ -301,13 +326,10 @@ func (s *scanner) accept(a, b byte) bool {
 	return false
 }
 
-func (s *scanner) digits() int {
+func (s *Scanner) digits() int {
 	start := s.i
 	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
 		s.i++
 	}
 	return s.i - start
 }
-
-// atEnd reports whether only white space is left.
-func (s *scanner) atEnd() bool { return s.space() == 0 && s.i >= len(s.b) }

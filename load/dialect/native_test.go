@@ -2,42 +2,13 @@ package dialect
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
+	"github.com/google/go-cmp/cmp/cmpopts"
 
-// FuzzWalk: the members are those that encoding/json sees.
-func FuzzWalk(f *testing.F) {
-	for _, s := range []string{
-		`{"a":1,"b":{"c":[1,2]},"a":"x"}`, ` { "\u0061" : null } `, `[1]`, `"x"`, `{`, `{}`, `{"a":1}x`,
-		`{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, `{"\ud83d":"\ud83d\ude00"}`,
-		`{"é":-0.5e3}`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got := map[string]string{}
-		err := walk(data, func(name, value []byte) { got[strings.ToValidUTF8(string(name), "\ufffd")] = string(value) })
-		if (err == nil) != json.Valid(data) {
-			t.Fatalf("walk(%q) = %v, but json.Valid says %v", data, err, json.Valid(data))
-		}
-		var want map[string]json.RawMessage
-		if json.Unmarshal(data, &want) != nil {
-			want = nil
-		}
-		for name, value := range want {
-			if clean := strings.ToValidUTF8(name, "\ufffd"); strings.ToValidUTF8(got[clean],
-				"\ufffd") != strings.ToValidUTF8(string(value), "\ufffd") && !strings.Contains(clean, "\ufffd") {
-				t.Errorf("walk(%q): member %q is %q, want %q", data, name, got[clean], value)
-			}
-		}
-		if len(want) == 0 && len(got) > 0 || len(got) > len(want) {
-			t.Errorf("walk(%q) visits %q, want %q", data, got, want)
-		}
-	})
-}
+	"github.com/benchrig/bench/load/dialect/event"
+)
 
 // FuzzNative: no event upsets the parsers of the native APIs; they take all
 // JSON and nothing else, and a second reading gives the same.
@@ -60,17 +31,17 @@ func FuzzNative(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, api := range APIs()[2:] {
-			c, again := new(Chunk), new(Chunk)
+			c, again := new(event.Chunk), new(event.Chunk)
 			err := api.Parser()(data, c)
-			if want := json.Valid(data) || (isDone(data) && !api.Lines); (err == nil) != want {
+			if want := json.Valid(data) || !api.Lines && !again.Begin(data); (err == nil) != want {
 				t.Fatalf("%s: parse(%q) = %v, want success: %v", api.Name, data, err, want)
 			}
-			if c.Fault != nil && FaultMessage(c.Fault, 100) == "" {
+			if c.Fault != nil && event.FaultMessage(c.Fault, 100) == "" {
 				t.Errorf("%s: error %q has no words", api.Name, c.Fault)
 			}
 			_ = api.WholeParser()(data, again)
 			_ = api.Parser()(data, again)
-			if diff := cmp.Diff(seen(c), seen(again), cmp.AllowUnexported(TokenCounts{}, DraftCounts{})); diff != "" {
+			if diff := cmp.Diff(c, again, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(event.Chunk{})); diff != "" {
 				t.Errorf("%s: parse(%q) differs the second time:\n%s", api.Name, data, diff)
 			}
 		}

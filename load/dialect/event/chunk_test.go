@@ -1,4 +1,4 @@
-package dialect
+package event
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ type seenChunk struct {
 func seen(c *Chunk) seenChunk {
 	coerce := func(b []byte) string { return string([]rune(string(b))) }
 	return seenChunk{
-		Done: c.Done, Choices: c.Choices, Tool: c.tool, Role: c.role,
+		Done: c.Done, Choices: c.Choices, Tool: c.Tool, Role: c.Role,
 		Content: coerce(c.Content), Reasoning: coerce(c.Reasoning), Finish: coerce(c.Finish),
 		Usage: c.Usage, Timings: c.Timings, Drafts: c.Drafts, Fault: coerce(c.Fault), Kind: string(rune(c.Kind())),
 	}
@@ -38,8 +38,8 @@ func seen(c *Chunk) seenChunk {
 func checkAgainstSlow(t *testing.T, data []byte) bool {
 	t.Helper()
 	fast, slow := new(Chunk), new(Chunk)
-	fast.reset()
-	slow.reset()
+	fast.Reset()
+	slow.Reset()
 	ok := parseFast(data, fast)
 	err := parseSlow(data, slow)
 	if !ok {
@@ -57,7 +57,7 @@ func checkAgainstSlow(t *testing.T, data []byte) bool {
 
 func captureEvents(t testing.TB) [][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("../testdata/captures/*.http")
+	paths, err := filepath.Glob("../../testdata/captures/*.http")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no captures: %v", err)
 	}
@@ -224,7 +224,7 @@ func TestParseChunk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := new(Chunk)
-		if err := (OpenAIStream{}).Parse([]byte(tt.data), c); err != nil {
+		if err := ParseOpenAI([]byte(tt.data), c); err != nil {
 			t.Errorf("%s: parse(%s): %v", tt.name, tt.data, err)
 		}
 		if diff := cmp.Diff(tt.want, seen(c), cmp.AllowUnexported(TokenCounts{}, DraftCounts{})); diff != "" {
@@ -244,7 +244,7 @@ func TestParseChunkRefuses(t *testing.T) {
 		`ping`, `{"a":[1,]}`, "{}\x00",
 	} {
 		c := new(Chunk)
-		if err := (OpenAIStream{}).Parse([]byte(data), c); err == nil {
+		if err := ParseOpenAI([]byte(data), c); err == nil {
 			t.Errorf("parse(%q) took it as %+v, want an error", data, seen(c))
 		}
 	}
@@ -266,7 +266,7 @@ func FuzzChunk(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkAgainstSlow(t, data)
 		c := new(Chunk)
-		err := (OpenAIStream{}).Parse(data, c)
+		err := ParseOpenAI(data, c)
 		done := string(bytes.TrimSpace(data)) == "[DONE]"
 		if (err == nil) != (json.Valid(data) || done) {
 			t.Errorf("parse(%q) = %v, but json.Valid says %v", data, err, json.Valid(data))

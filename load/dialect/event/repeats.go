@@ -1,13 +1,17 @@
-package dialect
+package event
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/benchrig/bench/load/dialect/rawjson"
+)
 
 // longestRepeat is the size in bytes up to which an event is kept for comparison.
 const longestRepeat = 4 << 10
 
-// Repeats reads the events of a stream. Most of them are those before them with another
-// text: such an event is known by its bytes around the text, without a walk through its
-// JSON. The zero value has seen no event.
+// Repeats reads the events of a stream. Most events equal the one before but for their
+// text: such an event is recognized by comparing the bytes around the text, without a
+// walk through its JSON. The zero value has seen no event.
 type Repeats struct {
 	event     []byte // the latest event with nothing but a text; empty: none
 	text      span   // of it
@@ -19,7 +23,7 @@ type Repeats struct {
 // span is a part of an event, up to but without end.
 type span struct{ start, end int }
 
-// Parse fills c as parse would, which is always the same function.
+// Parse fills c as parse would. All calls must give the same parse.
 func (r *Repeats) Parse(data []byte, c *Chunk, parse func([]byte, *Chunk) error) error {
 	if text, escaped := r.textOf(data); len(text) > 0 {
 		r.fill(c, rawText{raw: text, escaped: escaped})
@@ -33,8 +37,8 @@ func (r *Repeats) Parse(data []byte, c *Chunk, parse func([]byte, *Chunk) error)
 	return err
 }
 
-// textOf is the text of an event that is otherwise the one kept, as it is in the
-// event; empty: it is not.
+// textOf returns the text of an event that is the kept one but for its text, with
+// its escapes; empty: the event differs in more.
 func (r *Repeats) textOf(data []byte) (text []byte, escaped bool) {
 	before, after := r.event[:r.text.start], r.event[r.text.end:]
 	if len(before) == 0 || len(data) <= len(before)+len(after) ||
@@ -43,8 +47,8 @@ func (r *Repeats) textOf(data []byte) (text []byte, escaped bool) {
 	}
 
 	text = data[len(before) : len(data)-len(after)]
-	for i := plainLen(text); i < len(text); i += plainLen(text[i:]) {
-		n := escapeLen(text[i:])
+	for i := rawjson.PlainLen(text); i < len(text); i += rawjson.PlainLen(text[i:]) {
+		n := rawjson.EscapeLen(text[i:])
 		if n == 0 {
 			return nil, false // the string ends earlier, or is not valid
 		}
@@ -56,7 +60,7 @@ func (r *Repeats) textOf(data []byte) (text []byte, escaped bool) {
 }
 
 func (r *Repeats) fill(c *Chunk, text rawText) {
-	c.reset()
+	c.Reset()
 	c.Choices, c.HasText, c.HasDelta = true, r.hasText, r.hasDelta
 	if r.reasoning {
 		c.Reasoning = text.appendTo(c.Reasoning)
@@ -65,15 +69,15 @@ func (r *Repeats) fill(c *Chunk, text rawText) {
 	c.Content = text.appendTo(c.Content)
 }
 
-// note notes where in the event a text stands.
+// note counts a text and notes where in the event it stands.
 func (c *Chunk) note(t rawText) {
 	if len(t.raw) > 0 {
 		c.texts, c.text = c.texts+1, span{t.end - len(t.raw), t.end}
 	}
 }
 
-// isText reports whether the event of c says nothing but one text, whose place is known.
+// isText reports whether the event carried nothing but one text, whose place is known.
 func (c *Chunk) isText() bool {
-	return c.texts == 1 && c.Choices && !c.Odd && !c.role && !c.tool && len(c.Finish) == 0 && c.Fault == nil &&
+	return c.texts == 1 && c.Choices && !c.Odd && !c.Role && !c.Tool && len(c.Finish) == 0 && c.Fault == nil &&
 		c.Usage == NoCounts && c.Timings == NoCounts && c.Drafts == DraftCounts{}
 }

@@ -1,6 +1,15 @@
-package dialect
+// Package event reads the events of answers.
+//
+// What goes in: the data of one event of an answer's stream, or a whole answer
+// that is not streamed. What comes out: a Chunk, what the event carried in terms
+// that all APIs share; how OpenAI-style events are read is here, how others are
+// is in package dialect. It allocates nothing for an event of plain text, does no
+// I/O and keeps no time.
+package event
 
 import (
+	"bytes"
+
 	"github.com/benchrig/bench/load/toolcall"
 	"github.com/benchrig/bench/results"
 )
@@ -12,22 +21,21 @@ type Chunk struct {
 	Last      bool   // a chunk, and the end of the stream
 	Choices   bool   // at least one choice
 	Content   []byte // the answer's text, all choices joined
-	Sofar     bool   // content is all of the answer so far, not what is new
-	Whole     []byte // the answer's text from its begin, if the server repeats it at the end; nil: it does not
+	Sofar     bool   // Content is all of the answer so far, not what is new
+	Whole     []byte // the answer's whole text, if the server repeats it at the end; nil: it does not
 	Reasoning []byte
 	Numbers   bool // embeddings or scores, the whole answer
 	Calls     []toolcall.Piece
-	tool      bool
-	role      bool
+	Tool      bool // a piece of a tool call
+	Role      bool // the role of the answer, which begins it
 	Finish    []byte
 	Usage     TokenCounts
 	Timings   TokenCounts
 	Drafts    DraftCounts
 	Fault     []byte // JSON of the error the server reported; nil: none
 
-	// Odd says that a client which looks at the first listed choice alone, or
-	// trusts the types of members, may make something else of the event; see
-	// ReadFirst.
+	// Odd is set where a client that reads only the first listed choice, or trusts
+	// the types of members, may read the event differently; see ReadFirst.
 	Odd      bool
 	HasText  bool // a choice has a member "text"
 	HasDelta bool // a choice has an object "delta"
@@ -36,22 +44,22 @@ type Chunk struct {
 	text  span // place of the last of them
 }
 
-// TokenCounts are the server's own counts; -1 where it did not say.
+// TokenCounts are the server's own counts of tokens; -1 where it gave none.
 type TokenCounts struct{ Input, Output, Cached int }
 
-// NoCounts are the counts of a server that did not say any.
+// NoCounts are the counts of a server that gave none.
 var NoCounts = TokenCounts{Input: -1, Output: -1, Cached: -1}
 
 // DraftCounts are the server's own counts of speculative decoding for the
-// answer; 0 where it did not say, or drafted nothing.
+// answer; 0 where it gave none, or drafted nothing.
 type DraftCounts struct{ Tokens, Accepted, Steps int }
 
-// Known reports whether the counts say anything. Servers send usage objects
+// Known reports whether the counts tell anything. Servers send usage objects
 // full of zeros before they know.
 func (t TokenCounts) Known() bool { return t.Input > 0 || t.Output > 0 }
 
-// Over is t, with the counts that it lacks taken from those before: some APIs
-// say the prompt's count first and the answer's last.
+// Over returns t with the counts that it lacks taken from before: some APIs give
+// the prompt's count first and the answer's last.
 func (t TokenCounts) Over(before TokenCounts) TokenCounts {
 	if t.Input < 0 {
 		t.Input = before.Input
@@ -65,18 +73,19 @@ func (t TokenCounts) Over(before TokenCounts) TokenCounts {
 	return t
 }
 
-// reset empties the chunk and keeps its buffers.
-func (c *Chunk) reset() {
+// Reset empties the chunk and keeps its buffers.
+func (c *Chunk) Reset() {
 	*c = Chunk{
 		Content: c.Content[:0], Reasoning: c.Reasoning[:0], Calls: c.Calls[:0], Usage: NoCounts, Timings: NoCounts,
 	}
 }
 
-// begin empties the chunk for an event, and reports whether that has more to read: the
-// end mark of OpenAI-style streams, which proxies send on other APIs too, has not.
-func (c *Chunk) begin(data []byte) bool {
-	c.reset()
-	c.Done = isDone(data)
+// Begin empties the chunk for an event and reports whether there is more to read:
+// false for the end mark of OpenAI-style streams, which proxies send on other
+// APIs too.
+func (c *Chunk) Begin(data []byte) bool {
+	c.Reset()
+	c.Done = string(bytes.TrimSpace(data)) == "[DONE]"
 	return !c.Done
 }
 
@@ -90,11 +99,11 @@ func (c *Chunk) Kind() results.ChunkKind {
 		return results.ChunkText
 	case len(c.Reasoning) > 0:
 		return results.ChunkReasoning
-	case c.tool:
+	case c.Tool:
 		return results.ChunkTool
 	case c.Choices && len(c.Finish) > 0:
 		return results.ChunkFinish
-	case c.Choices && c.role:
+	case c.Choices && c.Role:
 		return results.ChunkRole
 	case c.Choices:
 		return results.ChunkEmpty

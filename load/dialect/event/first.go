@@ -1,16 +1,16 @@
-package dialect
+package event
 
 import "encoding/json"
 
-// First is what vLLM's serving clients look at in one event, as their Python
-// does: the first listed choice, else usage.
+// First is what vLLM's serving clients read of one event, as their Python does:
+// the first listed choice, else usage.
 type First struct {
 	Choices bool   // there is one
 	Text    string // of its "text", for chat of its "delta"
 	NoText  bool   // completions: it has no "text", which is fatal before 2025
 
 	Usage         bool // an object of usage without choices
-	Input, Output int  // of it; -1: not said
+	Input, Output int  // of it; -1: not given
 
 	Err string // the exception that the event ends in; "": none
 }
@@ -74,7 +74,7 @@ func (f *First) choice(choices any, chat bool) {
 	}
 }
 
-// truthy is Python's truth of a JSON value.
+// truthy reports whether Python takes a JSON value for true.
 func truthy(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -93,7 +93,7 @@ func truthy(v any) bool {
 	return true
 }
 
-// countIn is a count of tokens, -1 for what is not a count.
+// countIn returns a count of tokens, -1 for what is not a count.
 func countIn(v any) int {
 	n, ok := v.(float64)
 	if !ok || n < 0 || n > 1<<53 {
