@@ -192,7 +192,7 @@ func (s *Server) join(c *companions) {
 	}
 
 	for _, m := range c.members {
-		s.watching.Go(func() {
+		s.group.Go(func() {
 			select {
 			case <-m.tool.over:
 				s.fail(m.tool.earlyExit())

@@ -2,17 +2,13 @@ package launchers
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -218,81 +214,4 @@ func visibleInside(spec recipe.Spec) []int {
 		renumbered[i] = i
 	}
 	return renumbered
-}
-
-// spawnContainer is spawn for a server in a container.
-func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.Failure {
-	cli, failure := container.FindCLI(ctx, s.spec.Container.Engine, s.spec.Dir, environ, s.limits)
-	if failure != nil {
-		return failure
-	}
-
-	s.spec.Container.Engine = cli.Engine
-	job, err := contained(s.kind, s.spec)
-	if err == nil {
-		err = job.CheckModel()
-	}
-	if err == nil {
-		err = s.addPrivate(ctx, &job)
-	}
-	if err != nil {
-		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
-	}
-
-	recipe, err := job.Recipe()
-	if err != nil {
-		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
-	}
-
-	s.info.Argv, s.info.Env = s.redact.Texts(recipe.Argv), s.redact.Values(job.Env)
-	plan := results.Process{
-		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv,
-		Container: recipe.Info(),
-	}
-
-	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
-		return asFailure(err)
-	}
-
-	if failure = s.runContainer(ctx, cli, job); failure != nil {
-		failure = s.clean(failure)
-		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
-	}
-
-	return failure
-}
-
-// addPrivate gives a container that shares the machine's network ports of its own.
-func (s *Server) addPrivate(ctx context.Context, job *container.Job) error {
-	own, err := s.privateSettings(ctx)
-	if err != nil {
-		return err
-	}
-	job.Argv = slices.Concat(job.Argv, own.Args)
-	job.Env = maps.Clone(job.Env)
-	for name, value := range own.Env {
-		if job.Env == nil {
-			job.Env = map[string]string{}
-		}
-		job.Env[name] = value
-	}
-	return nil
-}
-
-// runContainer runs the container and begins to watch it.
-func (s *Server) runContainer(ctx context.Context, cli container.CLI, job container.Job) *results.Failure {
-	log, err := serverlog.Open(s.spec.LogPath, s.kind, s.spec.Ready.Log)
-	if err != nil {
-		return results.Failf(results.FailDisk, "open server log: %v", err)
-	}
-	c, began, failure := container.Start(ctx, cli, job, s.spec.OnReadinessChange)
-	if failure != nil {
-		log.Close()
-		return failure
-	}
-
-	s.log, s.process, s.began = log, c, began // an image may have taken long to come
-	s.Follow(log)
-	s.lastMov, s.info.PID, s.info.Container = s.began, c.PID(), c.Info().Container
-	return nil
 }

@@ -39,15 +39,3 @@ type ending interface {
 	Stop(ctx context.Context, grace time.Duration) (results.Proof, error)
 	KillNow()
 }
-
-// execute runs the recipe's argv. The result is nil after an error.
-func (s *Server) execute(_ context.Context, argv, env []string) (execution, error) {
-	p, err := process.Start(process.Config{
-		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie, Cgroup: true,
-		OrphanGrace: s.kind.OrphanGrace, Place: s.spec.Place,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}

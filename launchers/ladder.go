@@ -3,14 +3,9 @@ package launchers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/benchrig/bench/internal/proc"
-	"github.com/benchrig/bench/launchers/container"
-	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/ready"
-	"github.com/benchrig/bench/results"
 )
 
 // ladder is what a server must show, in order. The names are those of
@@ -51,11 +46,6 @@ func (s *Server) ladder() []ready.Stage {
 	return append(append(stages, ready.Token(s.Endpoint)), s.besideStages()...)
 }
 
-func (s *Server) tryAlive(context.Context) ready.Step {
-	_, exited := s.process.Exit()
-	return ready.Step{Done: !exited, Answer: "the process has ended"}
-}
-
 // unlessIntruder makes the results of the stages behind that of the port's owner
 // count only if nobody has begun to share the port: an answer may be a stranger's.
 func (s *Server) unlessIntruder(stages []ready.Stage) []ready.Stage {
@@ -77,60 +67,3 @@ func (s *Server) unlessIntruder(stages []ready.Stage) []ready.Stage {
 
 // ownerStage is the name of the stage that checks who has the port.
 const ownerStage = "owner"
-
-// tryOwner proves that whoever answers is one of our processes: with
-// SO_REUSEPORT two servers can share a port without noticing.
-func (s *Server) tryOwner(ctx context.Context, strikes *int) ready.Step {
-	if c, ok := s.process.(*container.Container); ok && !s.spec.Container.HostNetwork() {
-		answer, done := c.Publishes(ctx, s.spec.Port)
-		return ready.Step{Done: done, Answer: answer}
-	}
-
-	tree, err := s.process.Tree()
-	if err != nil {
-		return ready.Step{Answer: err.Error()}
-	}
-
-	host := ports.Reachable(s.spec.Host)
-	ours := 0
-	for _, l := range proc.System.Listeners(s.spec.Port) {
-		if !l.Answers(host) {
-			continue
-		}
-		owned := slices.ContainsFunc(tree, func(p proc.Process) bool { return proc.System.OwnsSocket(p.PID, l.Inode) })
-		if !owned && !likelyOurs(tree, l.Inode) {
-			*strikes++ // it may have been forked after the look at the tree
-			return s.foreign(l, *strikes)
-		}
-		ours++
-	}
-
-	return ready.Step{Done: ours > 0, Answer: fmt.Sprintf("no socket of this machine listens on port %d", s.spec.Port)}
-}
-
-// likelyOurs stands in for the proof where the server's processes belong to
-// another user, as those of a container often do, so that their sockets cannot
-// be seen: the port was free before the start, and nobody who can be seen
-// holds the socket.
-func likelyOurs(tree []proc.Process, inode string) bool {
-	hidden := func(p proc.Process) bool { return !proc.System.SocketsVisible(p.PID) }
-	if !slices.ContainsFunc(tree, hidden) {
-		return false
-	}
-	return len(proc.System.SocketHolders(inode)) == 0
-}
-
-// foreign is the failure of a listener outside of our process tree.
-func (s *Server) foreign(l proc.Listener, strikes int) ready.Step {
-	if strikes < ready.MaxStrikes {
-		return ready.Step{Answer: fmt.Sprintf("port %d is answered by a process that is not known", s.spec.Port)}
-	}
-	who := "by a process that cannot be seen from here"
-	if holders := proc.System.SocketHolders(l.Inode); len(holders) > 0 {
-		pid := holders[0]
-		who = fmt.Sprintf("by pid %d (%s)", pid, proc.System.Program(pid))
-	}
-	return ready.Step{Final: results.Failf(results.FailForeign,
-		"port %d is answered %s, which this server's process %d did not start: set another port:",
-		s.spec.Port, who, s.process.Info().PID)}
-}

@@ -15,10 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	mathrand "math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +23,6 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/awake"
-	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/endpoint"
@@ -59,7 +55,7 @@ type Launcher struct {
 	Nodes cleanup.NodeSweeper
 
 	limits *container.Limits // nil: the usual ones
-	ownEnd time.Duration     // see Server.patience; 0: the usual
+	ownEnd time.Duration     // see watcher.patience; 0: the usual
 
 	vram vram.Ledger
 	shm  shm.Ledger
@@ -185,17 +181,19 @@ func (l *Launcher) begin(
 	}
 
 	server := newServer(kind, spec, l.Journal)
-	server.limits = l.containerLimits()
 	server.ownEnd = l.ownEnd
 	server.claim = claim
 	server.shm = l.shm.Enter()
 	server.release = func() { l.ended(server); claim.Release(); _ = cleanup.RemovePrivate(server.private) }
-	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
+	spawner := spawner{server.started, l.containerLimits(), &server.info, server.write}
+	if failure := spawner.spawn(ctx, l.Environ, command); failure != nil {
 		server.shm.Leave()
 		server.release()
 		return nil, failure
 	}
 
+	server.Follow(server.log)
+	server.alive.noteAt(server.began)
 	l.started(server)
 	return server, nil
 }
@@ -240,17 +238,18 @@ func Attach(kind engines.Kind, spec recipe.Spec) *Server {
 }
 
 func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) error) *Server {
+	this := &started{kind: kind, spec: spec, redact: recipe.NewRedaction(spec)}
 	s := &Server{
-		Endpoint: endpoint.New(kind, spec),
-		kind:     kind,
-		spec:     spec,
-		redact:   recipe.NewRedaction(spec),
-		journal:  journal,
-		limits:   container.DefaultLimits(),
-		killNow:  make(chan struct{}),
-		quit:     make(chan struct{}),
-		failed:   make(chan struct{}),
+		Endpoint:  endpoint.New(kind, spec),
+		started:   this,
+		portOwner: portOwner{this},
+		watcher: &watcher{
+			started: this, outcome: outcome{failed: make(chan struct{})},
+			killNow: make(chan struct{}), quit: make(chan struct{}),
+		},
+		journal: journal,
 	}
+	s.lookAtTree = s.noteMembers
 	s.info = results.Server{
 		Replica: spec.Replica,
 		Life:    spec.Life,
@@ -274,166 +273,6 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 	return s
 }
 
-// spawn starts the process, with journal entries before and after.
-func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Command) *results.Failure {
-	if s.spec.Container.Contained() {
-		return s.spawnContainer(ctx, environ)
-	}
-	if s.spec.Container.Image != "" {
-		s.info.Image = s.spec.Container.FileImage()
-	}
-	env, set := recipe.Environment(environ, s.spec, command)
-	s.info.Argv, s.info.Env = s.redact.Texts(command.Argv), s.redact.Values(set)
-	if len(command.Argv) == 0 {
-		return results.Failf(results.FailBadRecipe, "%s: the recipe gives no program to run", s.kind.Name)
-	}
-	if _, err := process.LookPath(command.Argv[0], s.spec.Dir, env); err != nil {
-		return s.notFound(command.Argv[0], err)
-	}
-	if failure := s.checkFolder(); failure != nil {
-		return failure
-	}
-	s.info.DroppedEnv = recipe.Dropped(environ, s.spec, command)
-	own, err := s.privateSettings(ctx)
-	if err != nil {
-		return results.Failf(results.FailPortInUse, "%v", err)
-	}
-
-	argv := slices.Concat(command.Argv, own.Args)
-	env = append(env, assignments(own.Env)...)
-	plan := results.Process{
-		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.portHere(), Argv: s.redact.Texts(argv),
-		Cgroup: process.PlannedCgroup(s.spec.Cookie), Private: s.private,
-	}
-	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
-		return asFailure(err)
-	}
-
-	failure := s.makePrivate()
-	if failure == nil {
-		failure = s.start(ctx, argv, env)
-	}
-	if failure != nil {
-		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
-	}
-	return failure
-}
-
-// privatePorts is where free ports for engines' own use are looked for: below
-// those that the kernel gives to connections, at a place that differs from
-// start to start.
-const (
-	privatePorts     = 22000
-	privatePortRange = 8000
-)
-
-// privateSettings are those by which the server does not share sockets and ports
-// with others of the machine. Where the recipe sets a variable, it wins. A
-// container has files of its own, and ports where it shares the machine's network.
-func (s *Server) privateSettings(ctx context.Context) (engines.Settings, error) {
-	contained := s.spec.Container.Image != ""
-	if s.kind.Private == nil || s.spec.Span.Several() || contained && !s.spec.Container.HostNetwork() {
-		return engines.Settings{}, nil
-	}
-
-	if s.spec.Span.Away {
-		return s.kind.Private(engines.Private{Port: portsElsewhere(s.spec.Port)}, s.spec), nil
-	}
-
-	port, err := ports.FindRange(context.WithoutCancel(ctx), "127.0.0.1",
-		privatePorts+engines.PrivatePorts*mathrand.IntN(privatePortRange/engines.PrivatePorts), engines.PrivatePorts,
-		[]int{s.spec.Port})
-	if err != nil {
-		return engines.Settings{}, err
-	}
-	if !contained {
-		s.private = socketsFolder(os.TempDir())
-	}
-
-	own := s.kind.Private(engines.Private{Folder: s.private, Port: port}, s.spec)
-	maps.DeleteFunc(own.Env, func(name, _ string) bool {
-		_, byHand := s.spec.Env[name]
-		return byHand || slices.Contains(s.spec.Inherit, name)
-	})
-	return own, nil
-}
-
-// portsElsewhere is the first of a server's private ports on another node, where
-// they cannot be checked: servers with adjacent API ports have different ones.
-func portsElsewhere(api int) int {
-	return privatePorts + api*engines.PrivatePorts%privatePortRange
-}
-
-// socketsFolder is a new name for a folder of sockets below temp, or below /tmp where
-// that would be too long: the path of a socket has 107 bytes at most, and vLLM's
-// sockets have names of 36.
-func socketsFolder(temp string) string {
-	const short, most, name = 10, 107, 36
-	folder := cleanup.PrivatePrefix + strings.ToLower(rand.Text()[:short])
-	if path := filepath.Join(temp, folder); len(path)+len("/")+name <= most {
-		return path
-	}
-	return filepath.Join("/tmp", folder)
-}
-
-// makePrivate makes the folder of the server's sockets, whose name is in the
-// journal by now.
-func (s *Server) makePrivate() *results.Failure {
-	if s.private == "" {
-		return nil
-	}
-	if err := os.Mkdir(s.private, 0o700); err != nil {
-		s.private = "" // not ours
-		return results.Failf(results.FailDisk, "make a folder for sockets: %v", err)
-	}
-	return nil
-}
-
-// assignments are variables as NAME=VALUE, in the order of their names.
-func assignments(variables map[string]string) []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		all = append(all, name+"="+variables[name])
-	}
-	return all
-}
-
-// start runs the program and begins to watch it.
-func (s *Server) start(ctx context.Context, argv, env []string) *results.Failure {
-	log, err := serverlog.Open(s.spec.LogPath, s.kind, s.spec.Ready.Log)
-	if err != nil {
-		return results.Failf(results.FailDisk, "open server log: %v", err)
-	}
-	s.log, s.began = log, time.Now()
-	s.Follow(log)
-	s.lastMov = s.began
-	s.process, err = s.execute(ctx, argv, env)
-	if err != nil {
-		log.Close()
-		if errors.Is(err, process.ErrNotFound) {
-			return s.notFound(argv[0], err)
-		}
-		return results.Failf(results.FailBadRecipe, "start %q: %v", argv[0], err)
-	}
-	s.info.PID = s.process.Info().PID
-	return nil
-}
-
-func (s *Server) notFound(program string, err error) *results.Failure {
-	return results.Failf(results.FailNotFound, "%s: cannot run %q: %v; install %s or set binary: to its path",
-		s.kind.Name, program, err, s.kind.Name)
-}
-
-func (s *Server) checkFolder() *results.Failure {
-	if s.spec.Dir == "" {
-		return nil
-	}
-	if info, err := os.Stat(s.spec.Dir); err != nil || !info.IsDir() {
-		return results.Failf(results.FailBadRecipe, "working directory %q: no such folder", s.spec.Dir)
-	}
-	return nil
-}
-
 // becomeReady watches the server and climbs the ladder.
 func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 	s.readiness = ready.NewProgress(s.spec.Ready, s.began, s.spec.OnReadinessChange)
@@ -445,8 +284,8 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 		if err := s.spawned(); err != nil {
 			return asFailure(err)
 		}
-		s.watching.Go(func() { s.watch(func() { cancel(ready.ErrStalled) }) })
-		s.watching.Go(func() {
+		s.group.Go(func() { s.watch(func() { cancel(ready.ErrStalled) }) })
+		s.group.Go(func() {
 			select {
 			case <-s.failed:
 				cancel(s.Failure())
@@ -495,8 +334,9 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 	version = cmp.Or(s.Version(ctx), version)
 	counts := s.FindTokenizer(ctx)
 	s.mu.Lock()
-	s.info.Version, s.info.Startup, s.ready, s.info.CountsTokens = version, startup, true, counts
+	s.info.Version, s.info.Startup, s.info.CountsTokens = version, startup, counts
 	s.mu.Unlock()
+	s.setServing()
 	if s.process == nil {
 		return nil // somebody else's life is not ours to tell
 	}
@@ -511,7 +351,7 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 // the one of its end if that is worse.
 func discard(ctx context.Context, server *Server, failure *results.Failure) *results.Failure {
 	server.endWatch()
-	server.settle(failure)
+	server.replace(failure)
 	proof, err := server.Stop(context.WithoutCancel(ctx))
 	// A stranger on the port keeps it after our server is gone: that is known.
 	if err != nil && (failure.Class != results.FailForeign || !proof.PIDsGone) {
@@ -521,17 +361,6 @@ func discard(ctx context.Context, server *Server, failure *results.Failure) *res
 		return &worse
 	}
 	return failure
-}
-
-// settle makes failure the one that the journal tells, also where the server's
-// own end came in between.
-func (s *Server) settle(failure *results.Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure == nil {
-		close(s.failed)
-	}
-	s.failure = failure
 }
 
 func asFailure(err error) *results.Failure {

@@ -24,9 +24,9 @@ func TestPrivateSettingsInContainers(t *testing.T) {
 		{"sglang", "bridge", "", ""},
 	} {
 		kind, _ := engines.Lookup(c.kind)
-		s := newServer(kind, recipe.Spec{
+		s := spawner{started: &started{kind: kind, spec: recipe.Spec{
 			Model: "m", Replicas: 2, Port: 8000, Container: container.Options{Image: "i", Network: c.network},
-		}, nil)
+		}}}
 		job := container.Job{Argv: []string{"serve"}, Env: map[string]string{"A": "1"}}
 		if err := s.addPrivate(t.Context(), &job); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,8 @@ func TestPrivateSettingsInContainers(t *testing.T) {
 func TestPrivateSettingsYieldToTheRecipe(t *testing.T) {
 	t.Parallel()
 	kind, _ := engines.Lookup("tgi")
-	s := newServer(kind, recipe.Spec{Model: "m", Port: 8000, Env: map[string]string{"MASTER_PORT": "29600"}}, nil)
+	spec := recipe.Spec{Model: "m", Port: 8000, Env: map[string]string{"MASTER_PORT": "29600"}}
+	s := spawner{started: &started{kind: kind, spec: spec}}
 	own, err := s.privateSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -3,20 +3,12 @@ package launchers
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/benchrig/bench/launchers/cleanup"
-	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/endpoint"
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
-	"github.com/benchrig/bench/launchers/process"
-	"github.com/benchrig/bench/launchers/ready"
-	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/launchers/shm"
 	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
@@ -25,21 +17,12 @@ import (
 // Server is one server that has answered with a token, until Stop.
 type Server struct {
 	*endpoint.Endpoint
+	*started
+	*watcher
+	portOwner
 
-	kind    engines.Kind
-	spec    recipe.Spec
-	redact  recipe.Redaction
 	journal func(results.Event) error
-
-	limits  container.Limits
-	process execution      // nil: external, not ours to start or stop
-	release func()         // called when the server is proven gone
-	log     *serverlog.Log // nil: external
-	began   time.Time      // the spawn
-	ownEnd  time.Duration  // see patience; 0: the usual
-	private string         // folder that goes with the server; "": it has none
-
-	readiness *ready.Progress // nil before the spawn, and of a program that never serves
+	release func() // called when the server is proven gone
 
 	companions *companions   // what runs beside it, here and on other nodes; nil: nothing
 	beside     []servingNode // those of its companions that take requests
@@ -47,22 +30,11 @@ type Server struct {
 	claim *vram.Claim // nil: memory of GPUs is not looked at
 	shm   *shm.Use    // its files in shared memory
 
-	killNow     chan struct{} // closed by requestKill
 	killNowOnce sync.Once
 
-	watching sync.WaitGroup // the goroutine that watches process and log
-	quit     chan struct{}  // closed to end it
-	failed   chan struct{}  // closed when failure is set
-
-	mu      sync.Mutex // guards all below
-	info    results.Server
-	failure *results.Failure
-	ready   bool
-	fatalAt time.Time // when a fatal line of the start was seen
-	lastUse process.Usage
-	spoke   bool      // its first line was seen; of the goroutine that watches
-	lastMov time.Time // of the last sign of life
-	noted   []results.Member
+	mu    sync.Mutex // guards info and noted
+	info  results.Server
+	noted []results.Member
 
 	stopMu  sync.Mutex // held while Stop works
 	stopped bool       // guarded by stopMu
@@ -81,17 +53,6 @@ func (s *Server) Info() results.Server {
 		info.ReadyPhases = s.readiness.Passed()
 	}
 	return info
-}
-
-// Done is closed when the server ends unasked or logs a line that no server
-// survives. It is never closed for an external server, nor by Stop.
-func (s *Server) Done() <-chan struct{} { return s.failed }
-
-// Failure says why Done is closed; nil while it is not.
-func (s *Server) Failure() *results.Failure {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failure
 }
 
 // Stop ends the server with all its processes and proves that they are gone
@@ -172,43 +133,10 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	return nil
 }
 
-// grace is the time from SIGTERM to SIGKILL.
-func (s *Server) grace() time.Duration { return cmp.Or(s.spec.StopGrace, s.kind.StopGrace) }
-
-// portHere is the port at which the server's own process tree listens; 0: none.
-func (s *Server) portHere() int {
-	if s.spec.Span.Step {
-		return 0
-	}
-	return s.spec.Port
-}
-
-// awaitPortFree reports whether the server listens on its port no more: nobody does,
-// or, where its processes are gone, others do.
-func (s *Server) awaitPortFree(ctx context.Context, gone bool) bool {
-	switch {
-	case s.spec.Port == 0:
-		return true
-	case s.spec.Span.Away:
-		return ports.AwaitSilence(ctx, s.spec.Reached(), s.spec.Port)
-	}
-	_, here := s.process.(*process.Process)
-	return ports.AwaitFree(ctx, s.spec.Host, s.spec.Port) || here && gone && ports.TakenOver(s.spec.Host, s.spec.Port)
-}
-
 // requestKill makes a stop, running or to come, go straight to SIGKILL.
 func (s *Server) requestKill() {
 	s.killNowOnce.Do(func() { close(s.killNow) })
 	s.process.KillNow()
-}
-
-// endStray ends a process that is the server's although all of them seemed to
-// be gone, and reports whether it is.
-func (s *Server) endStray(pid int) (bool, error) {
-	if tree, ok := s.process.(*process.Process); ok {
-		return tree.EndStray(pid)
-	}
-	return false, nil // what runs in a container is the engine's to know
 }
 
 // OwnPIDs are the server's living processes, for those who ask which holders
@@ -243,52 +171,11 @@ func (s *Server) write(event results.Event) error {
 	return nil
 }
 
-// fail records the first failure and closes Done.
-func (s *Server) fail(failure *results.Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure != nil {
-		return
-	}
-	s.failure = s.clean(failure)
-	close(s.failed)
-}
-
-// clean hides secrets in a failure and adds the log's end.
-func (s *Server) clean(failure *results.Failure) *results.Failure {
-	f := *failure
-	f.Message = s.redact.Text(f.Message)
-	if about := s.about(); !strings.HasPrefix(f.Message, about) {
-		f.Message = about + f.Message
-	}
-	if s.log != nil && f.LogTail == nil {
-		f.LogTail = s.redact.Lines(s.log.Excerpt())
-	}
-	return &f
-}
-
-// about begins the messages of a server that is one of several parts: it names the
-// part, and its node if that is not this machine.
-func (s *Server) about() string {
-	switch {
-	case s.spec.Component == "":
-		return ""
-	case s.spec.Span.Away:
-		return "component " + s.spec.Component + " on node " + s.spec.Span.Self().Name + ": "
-	}
-	return "component " + s.spec.Component + ": "
-}
-
-// sinceSpawn formats the server's age for messages.
-func (s *Server) sinceSpawn() string {
-	return fmt.Sprintf("%.1f s", time.Since(s.began).Seconds())
-}
-
 // askAgain sends SIGTERM once more, during a stop, to a server that may have
 // lost the first one in its start. quit ends that.
 func (s *Server) askAgain() (quit func()) {
 	tree, ok := s.process.(interface{ Terminate() })
-	if !ok || s.kind.ReadyForTerm == nil || s.serves() || s.log == nil {
+	if !ok || s.kind.ReadyForTerm == nil || s.serving() || s.log == nil {
 		return func() {}
 	}
 

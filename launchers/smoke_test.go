@@ -160,7 +160,7 @@ func TestAnswersAndTheirReason(t *testing.T) {
 	}
 	defer log.Close()
 
-	s := &Server{log: log}
+	s := &started{log: log}
 	answer := results.Failf(results.FailHTTP, "POST /v1/completions: status 500, model name=m failed to load")
 	if got := s.withEvidence(answer); got != answer {
 		t.Errorf("with a silent log: %v, want the answer alone", got)

@@ -52,7 +52,7 @@ func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	}
 
 	t := &BatchProcess{server: server, over: make(chan struct{})}
-	server.watching.Go(t.watch)
+	server.group.Go(t.watch)
 	return t, nil
 }
 
@@ -96,11 +96,13 @@ func (t *BatchProcess) watch() {
 		case <-ticker.C:
 		}
 		if lost := stopwatch.Look().Stopped; lost > 0 {
-			s.setBack(lost)
+			s.alive.setBack(lost)
 		}
 		moved := s.log.Read()
 		if time.Since(looked) < t.lookPeriod() {
-			t.moved(moved)
+			if moved {
+				s.alive.note()
+			}
 			continue
 		}
 		looked = time.Now()
@@ -121,32 +123,20 @@ func (t *BatchProcess) lookPeriod() time.Duration {
 	return toolLook
 }
 
-// moved notes a sign of life.
-func (t *BatchProcess) moved(moved bool) {
-	if !moved {
-		return
-	}
-	t.server.mu.Lock()
-	defer t.server.mu.Unlock()
-	t.server.lastMov = time.Now()
-}
-
 // worked reports whether the program did something since the last look at it.
 func (t *BatchProcess) worked(now process.Usage) bool {
-	s := t.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := s.lastUse
-	s.lastUse = now
+	alive := &t.server.alive
+	before := alive.lastUse()
+	alive.recordUse(now)
 	return worked(before, now, t.lookPeriod())
 }
 
 func (t *BatchProcess) stalled(moved bool) bool {
-	t.moved(moved)
-	s := t.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.spec.Ready.Stall > 0 && time.Since(s.lastMov) >= s.spec.Ready.Stall
+	alive, stall := &t.server.alive, t.server.spec.Ready.Stall
+	if moved {
+		alive.note()
+	}
+	return stall > 0 && alive.silence() >= stall
 }
 
 // ended says how the program ended: by a fatal line of its log if there is one,
@@ -161,7 +151,7 @@ func (t *BatchProcess) ended() {
 	if code, _ := s.process.Exit(); code == 0 {
 		return
 	}
-	failure := s.exitFailure()
+	failure := s.exitFailure("")
 	// Those words are about servers.
 	if rest, ok := strings.CutPrefix(failure.Message, "server "); ok {
 		failure.Message = fmt.Sprintf("%s %s", s.kind.Name, rest)

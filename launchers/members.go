@@ -8,12 +8,12 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// lookAtTree records the current members of the process tree, so that they are
+// noteMembers records the current members of the process tree, so that they are
 // recognised as ours later, whatever they do to their parent, session and
 // environment; and the files in shared memory that they use, where files asks
 // for that. What nothing else would tell a later program is noted in the
 // journal, once.
-func (s *Server) lookAtTree(files bool) error {
+func (s *Server) noteMembers(files bool) error {
 	live, err := s.process.Tree()
 	if err != nil {
 		return results.Failf(results.FailInternal, "%v", err)
