@@ -40,6 +40,19 @@ func bisectRun(rounds ...[5]float64) *results.Run {
 	return run
 }
 
+// TestBisectNotNeeded: steps that no search could have needed are not counted.
+func TestBisectNotNeeded(t *testing.T) {
+	run := bisectRun([5]float64{100, 0, 0, 0, -1}, [5]float64{}, [5]float64{})
+	for most, want := range map[int]string{
+		0: "; 13 more were not needed", 6: "; 4 more were not needed", 2: "", 1: "",
+	} {
+		run.Manifest.MostSteps = most
+		if got := notNeededCount(run); got != want {
+			t.Errorf("with %d steps at most: notNeededCount() = %q, want %q", most, got, want)
+		}
+	}
+}
+
 func TestBisectReport(t *testing.T) {
 	ends := [][5]float64{{100, 0, 0, 0, 80}, {101, 0, 0, 0, 81}, {100, 0, 0, 0, 80}}
 	suspect := bisectRun(ends...)

@@ -81,12 +81,16 @@ func anyOf(all []results.Condition) string {
 	return strings.Join(texts, " or ")
 }
 
-// notNeededCount is how many planned steps were not needed, for the line that
-// counts steps.
+// notNeededCount is how many steps could have been needed and were not, for the line
+// that counts steps. Of the planned steps of a tuning or a bisection most cannot be
+// needed, whatever comes out.
 func notNeededCount(run *results.Run) string {
 	counts := map[results.FailureClass]int{}
 	for i := range run.NotNeeded {
 		counts[run.NotNeeded[i].Result.Failure.Class]++
+	}
+	if most := run.Manifest.MostSteps; most > 0 {
+		counts[results.FailNotNeeded] = min(counts[results.FailNotNeeded], most-len(run.Steps))
 	}
 	text := ""
 	if n := counts[results.FailNotNeeded]; n > 0 {

@@ -16,6 +16,8 @@ type Manifest struct {
 	Variants       []string  `json:"variants"`        // in the order of the scenario; reports keep it
 	Points         []string  `json:"points"`
 	Planned        []StepRef `json:"planned"` // every step, in the order of the plan
+	// steps that can be needed, where rounds measure some of the variants; 0: all, or not known
+	MostSteps int `json:"most_steps,omitempty"`
 
 	Method string `json:"method"` // "": serving
 	// variant that the others are compared to; "": the first

@@ -55,7 +55,7 @@ func (s *Session) Prepare(ctx context.Context, out string, groups []results.Grou
 func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact func(string) string) results.Manifest {
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, StartedAt: time.Now().Format(time.RFC3339),
-		Planned: p.Refs(), Simulated: simulated(sc), Sets: redactAll(redact, sc.Sets),
+		Planned: p.Refs(), MostSteps: p.MostSteps, Simulated: simulated(sc), Sets: redactAll(redact, sc.Sets),
 		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables,
 		Sizes: sizes(sc), Notes: map[string]string{},
 	}
