@@ -41,13 +41,14 @@ type Names struct {
 	UnsetEnv string
 
 	// UnsetSecret stands for a secret whose variable is not set; "": that is an
-	// error. A secret is known by the name of its variable or of its key.
+	// error. A secret is known by the name of its variable, or of a key for whose
+	// value it was read.
 	UnsetSecret string
 
 	underSecret bool                  // the key that is being expanded holds a secret
 	missing     map[string]schema.Pos // secrets that UnsetSecret stands for
 	raw         *schema.Node          // the vars: mapping
-	done        map[string]*schema.Node
+	done        map[expansion]*schema.Node
 	busy        []string
 	used        map[string]bool
 	onlySet     map[string]schema.Pos // vars that only --set gives
@@ -57,11 +58,17 @@ type Names struct {
 	secrets map[string]bool
 }
 
+// expansion is a name under vars, expanded for a key that holds a secret or for another.
+type expansion struct {
+	name   string
+	secret bool
+}
+
 // New returns Names without any vars. Mistakes go to errs; lookupEnv reads environment variables.
 func New(errs *schema.Collector, lookupEnv func(string) (string, bool)) *Names {
 	return &Names{
 		errs: errs, lookupEnv: lookupEnv,
-		raw: schema.EmptyMapping(schema.Pos{}), done: map[string]*schema.Node{}, used: map[string]bool{},
+		raw: schema.EmptyMapping(schema.Pos{}), done: map[expansion]*schema.Node{}, used: map[string]bool{},
 		onlySet: map[string]schema.Pos{}, ofMatrix: map[string]bool{},
 		envUsed: map[string]scenarios.EnvUse{}, secrets: map[string]bool{}, missing: map[string]schema.Pos{},
 	}
@@ -298,7 +305,8 @@ func (v *Names) variable(name string) (*schema.Node, bool) {
 		return nil, false
 	}
 	v.used[name] = true
-	if n, ok := v.done[name]; ok {
+	as := expansion{name, v.underSecret}
+	if n, ok := v.done[as]; ok {
 		return n, true
 	}
 	if i := slices.Index(v.busy, name); i >= 0 {
@@ -309,7 +317,7 @@ func (v *Names) variable(name string) (*schema.Node, bool) {
 	v.busy = append(v.busy, name)
 	n := v.Outside().Expand(raw)
 	v.busy = v.busy[:len(v.busy)-1]
-	v.done[name] = n
+	v.done[as] = n
 	return n, true
 }
 
@@ -319,13 +327,13 @@ func (v *Names) env(name string, pos schema.Pos) *schema.Node {
 	if v.lookupEnv != nil {
 		value, ok = v.lookupEnv(name)
 	}
-	secret := secrets.IsName(name)
+	secret := v.underSecret || secrets.IsName(name)
 	switch {
 	case ok:
 	case v.UnsetEnv != "":
 		value, ok = v.UnsetEnv, true
-	case v.UnsetSecret != "" && (secret || v.underSecret):
-		value, ok, secret = v.UnsetSecret, true, true
+	case v.UnsetSecret != "" && secret:
+		value, ok = v.UnsetSecret, true
 		if _, known := v.missing[name]; !known {
 			v.missing[name] = pos
 		}

@@ -123,6 +123,27 @@ func TestArgumentsOverride(t *testing.T) {
 	}
 }
 
+// A server that inherits a variable can log it alone: what a secret text is put together
+// from is secret, too.
+func TestPartsOfSecretsStayHidden(t *testing.T) {
+	src := `schema: 1
+vars: {topic: "${env:TOPIC}-bench", model: "${env:MODEL_NAME}"}
+server: {launcher: vllm, model: "${model}", env: {A: "${topic}"}}
+load: {input-len: 1, output-len: 1, headers: {Authorization: "Basic ${env:LOGIN}"}}
+notify:
+  - {webhook: "https://ntfy.example.org/${env:HOOK}/${topic}", on: [end]}
+`
+	env := map[string]string{
+		"HOOK": "hook-value", "TOPIC": "topic-value", "LOGIN": "login-value", "MODEL_NAME": "topic-v",
+	}
+	s := mustParse(t, src, Options{LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
+	for name, value := range env {
+		if hidden := slices.Contains(s.Secrets, value); hidden != (name != "MODEL_NAME") {
+			t.Errorf("Secrets = %q, has the value of %s: %t", s.Secrets, name, hidden)
+		}
+	}
+}
+
 func TestSecretsStayHidden(t *testing.T) {
 	const secret = "s3cr3t-value"
 	src := `schema: 1
