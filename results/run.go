@@ -68,6 +68,23 @@ func (r *Result) CutShort() bool {
 	return r.Verdict == Failed && r.Failure != nil && r.Failure.Class.EndedRun()
 }
 
+// mostUncounted bounds the records of a step without figures, which count them.
+const mostUncounted = 10_000_000
+
+// MostRecords is more records than the step can have left. A file with more is damaged,
+// and to read all of it could take long: a small compressed file can hold billions of
+// short lines.
+func (r *Result) MostRecords() int {
+	if r.Figures == nil {
+		return mostUncounted
+	}
+	n := r.Figures.Asked
+	if probes := r.Part("probes"); probes != nil {
+		n += probes.Asked
+	}
+	return 2*n + 1000
+}
+
 // RoundsOver is how many rounds are over, of a run whose repeats are rounds: a later
 // one has begun, or no step is left.
 func (r *Run) RoundsOver() int {

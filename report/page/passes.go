@@ -104,8 +104,14 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	}
 
 	traces := curves.NewTraces(duration)
-	var failed error
+	lines, most := 0, r.MostRecords()
+	var failed, tooMany error
 	for record, err := range moments.Read(dir) {
+		if lines++; lines > most {
+			tooMany = fmt.Errorf("it has far more records than its %s counts; those after %d were not read",
+				results.ResultName, most)
+			break
+		}
 		if err != nil {
 			p.bad++
 			failed = err
@@ -130,11 +136,11 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 		thinDevice(&p.devices[i], b.moments)
 	}
 
-	if p.total == 0 {
+	if tooMany == nil && p.total == 0 {
 		return p, failed
 	}
 
-	return p, nil
+	return p, tooMany
 }
 
 // keep takes from the traces of a pass what is drawn.

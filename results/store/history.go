@@ -102,10 +102,13 @@ func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) r
 	return step
 }
 
-// countRecords counts the records that can be read.
+// countRecords counts the records that can be read of a step without a result.
 func countRecords(dir string) int {
-	n := 0
+	n, lines, most := 0, 0, (&results.Result{}).MostRecords()
 	for _, err := range ReadRecords(dir) {
+		if lines++; lines > most {
+			break
+		}
 		if err == nil {
 			n++
 		}
