@@ -6,7 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
+
+// maxDepth bounds sequences of sequences.
+const maxDepth = 8
 
 // errNotImplemented refuses a file that needs what this package lacks.
 var errNotImplemented = errors.New("not implemented; use the server's own tokenizer")
@@ -43,6 +48,53 @@ func kindOf(raw json.RawMessage, depth int) (string, error) {
 		return "", fmt.Errorf("no type in %.80s", raw)
 	}
 	return f.Type, nil
+}
+
+// partsOf reads a part of the pipeline, and of a sequence the parts in their order, those
+// of sequences within it included; null has none. list is the key of a sequence's parts.
+func partsOf[T any](
+	raw json.RawMessage, list string, depth int, read func(kind string, raw json.RawMessage) (T, error),
+) ([]T, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	kind, err := kindOf(raw, depth)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "Sequence" {
+		part, err := read(kind, raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind, err)
+		}
+		return []T{part}, nil
+	}
+
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if key != "type" && key != list {
+			return nil, fmt.Errorf("unknown field %q", key)
+		}
+	}
+	var parts []json.RawMessage
+	if own := members[list]; own != nil {
+		if err := json.Unmarshal(own, &parts); err != nil {
+			return nil, err
+		}
+	}
+
+	var all []T
+	for _, part := range parts {
+		some, err := partsOf(part, list, depth+1, read)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // onlyType refuses any key but the type.

@@ -53,45 +53,8 @@ func newDecoder(raw json.RawMessage) (decoder, error) {
 	if isNull(raw) {
 		return spaced{}, nil
 	}
-	s, err := newSteps(raw, 0)
+	s, err := partsOf(raw, "decoders", 0, newStep)
 	return steps(s), err
-}
-
-func newSteps(raw json.RawMessage, depth int) ([]step, error) {
-	kind, err := kindOf(raw, depth)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "Sequence" {
-		return stepSequence(raw, depth)
-	}
-	s, err := newStep(kind, raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kind, err)
-	}
-	return []step{s}, nil
-}
-
-func stepSequence(raw json.RawMessage, depth int) ([]step, error) {
-	var f struct {
-		Type  string            `json:"type"`
-		Parts []json.RawMessage `json:"decoders"`
-	}
-
-	if err := decodeStrict(raw, &f); err != nil {
-		return nil, err
-	}
-
-	var out []step
-	for _, part := range f.Parts {
-		more, err := newSteps(part, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
-	}
-
-	return out, nil
 }
 
 func newStep(kind string, raw json.RawMessage) (step, error) {

@@ -59,7 +59,7 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	if err := t.addHFTokens(&f, cfg); err != nil {
 		return nil, err
 	}
-	if t.splitters, err = newSplitters(f.PreTokenizer, 0); err != nil {
+	if t.splitters, err = partsOf(f.PreTokenizer, "pretokenizers", 0, newSplitter); err != nil {
 		return nil, fmt.Errorf("pre_tokenizer: %w", err)
 	}
 	if cfg != nil && cfg.PrefixSpace != nil && len(t.splitters) == 1 {
@@ -77,7 +77,7 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	}
 
 	t.cleanUp = cfg != nil && cfg.CleanUp
-	around, err := newFrame(f.PostProcessor, 0)
+	around, err := newFrame(f.PostProcessor)
 	if err != nil {
 		return nil, fmt.Errorf("post_processor: %w", err)
 	}
@@ -225,7 +225,7 @@ func splitMerges(lines []string) ([][2]string, error) {
 
 // addHFTokens takes the added tokens of the file and of the configuration.
 func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
-	n, err := newNormalizer(f.Normalizer, 0)
+	n, err := newNormalizer(f.Normalizer)
 	if err == nil {
 		err = checkGrowth(f.Normalizer)
 	}

@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -16,47 +15,9 @@ import (
 type normalizer func(string) (string, error)
 
 // newNormalizer reads a normalizer; null changes nothing.
-func newNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
-	if isNull(raw) {
-		return chain(nil), nil
-	}
-
-	kind, err := kindOf(raw, depth)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "Sequence" {
-		return normalizerSequence(raw, depth)
-	}
-
-	n, err := simpleNormalizer(kind, raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kind, err)
-	}
-
-	return n, nil
-}
-
-func normalizerSequence(raw json.RawMessage, depth int) (normalizer, error) {
-	var f struct {
-		Type  string            `json:"type"`
-		Parts []json.RawMessage `json:"normalizers"`
-	}
-
-	if err := decodeStrict(raw, &f); err != nil {
-		return nil, err
-	}
-
-	var steps []normalizer
-	for _, part := range f.Parts {
-		n, err := newNormalizer(part, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, n)
-	}
-
-	return chain(steps), nil
+func newNormalizer(raw json.RawMessage) (normalizer, error) {
+	steps, err := partsOf(raw, "normalizers", 0, simpleNormalizer)
+	return chain(steps), err
 }
 
 // chain runs steps one after the other.

@@ -9,57 +9,27 @@ import (
 // frame is what a post-processor puts around the ids of one sequence.
 type frame struct{ before, after []int }
 
-// newFrame reads a post-processor; null puts nothing.
-func newFrame(raw json.RawMessage, depth int) (frame, error) {
-	if isNull(raw) {
-		return frame{}, nil
+// newFrame reads a post-processor; null puts nothing. Those of a sequence put theirs
+// around what the ones before have put.
+func newFrame(raw json.RawMessage) (frame, error) {
+	inner, err := partsOf(raw, "processors", 0, simpleFrame)
+	var whole frame
+	for _, f := range inner {
+		whole.before = append(f.before, whole.before...)
+		whole.after = append(whole.after, f.after...)
 	}
-
-	kind, err := kindOf(raw, depth)
-	if err != nil {
-		return frame{}, err
-	}
-
-	var f frame
-	switch kind {
-	case "ByteLevel": // moves offsets, never ids
-		_, err = newByteLevel(raw)
-	case "TemplateProcessing":
-		f, err = newTemplate(raw)
-	case "Sequence":
-		return frameSequence(raw, depth)
-	default:
-		err = errNotImplemented
-	}
-
-	if err != nil {
-		return frame{}, fmt.Errorf("%s: %w", kind, err)
-	}
-
-	return f, nil
+	return whole, err
 }
 
-func frameSequence(raw json.RawMessage, depth int) (frame, error) {
-	var f struct {
-		Type  string            `json:"type"`
-		Parts []json.RawMessage `json:"processors"`
-	}
-
-	if err := decodeStrict(raw, &f); err != nil {
+func simpleFrame(kind string, raw json.RawMessage) (frame, error) {
+	switch kind {
+	case "ByteLevel": // moves offsets, never ids
+		_, err := newByteLevel(raw)
 		return frame{}, err
+	case "TemplateProcessing":
+		return newTemplate(raw)
 	}
-
-	var whole frame
-	for _, part := range f.Parts {
-		inner, err := newFrame(part, depth+1)
-		if err != nil {
-			return frame{}, err
-		}
-		whole.before = append(inner.before, whole.before...)
-		whole.after = append(whole.after, inner.after...)
-	}
-
-	return whole, nil
+	return frame{}, errNotImplemented
 }
 
 // templatePart is {"SpecialToken": {...}} or {"Sequence": {...}}.

@@ -9,53 +9,6 @@ import (
 	"github.com/benchrig/bench/dataset/tokenizer/pattern"
 )
 
-// maxDepth bounds sequences of sequences.
-const maxDepth = 8
-
-// newSplitters reads a pre-tokenizer; a sequence becomes a list.
-func newSplitters(raw json.RawMessage, depth int) ([]splitter, error) {
-	if isNull(raw) {
-		return nil, nil
-	}
-
-	kind, err := kindOf(raw, depth)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "Sequence" {
-		return splitterSequence(raw, depth)
-	}
-
-	s, err := newSplitter(kind, raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kind, err)
-	}
-
-	return []splitter{s}, nil
-}
-
-func splitterSequence(raw json.RawMessage, depth int) ([]splitter, error) {
-	var f struct {
-		Type  string            `json:"type"`
-		Parts []json.RawMessage `json:"pretokenizers"`
-	}
-
-	if err := decodeStrict(raw, &f); err != nil {
-		return nil, err
-	}
-
-	var out []splitter
-	for _, part := range f.Parts {
-		more, err := newSplitters(part, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
-	}
-
-	return out, nil
-}
-
 func newSplitter(kind string, raw json.RawMessage) (splitter, error) {
 	switch kind {
 	case "Split":
