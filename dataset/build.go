@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/dataset/table"
+	"github.com/benchrig/bench/internal/userfile"
 )
 
 // kind is one way to make prompts. A new one is a new file with a build
@@ -27,27 +29,40 @@ func kinds() []kind {
 		{"audio", true, buildAudio},               // WAV files
 		// a random query with random documents, for rerankers
 		{"random_rerank", false, buildRandomRerank},
-		{"sharegpt", true, buildShareGPT}, // first turns of recorded conversations, one JSON array
-		{"jsonl", true, buildJSONL},       // prompts as they stand in a file of JSON lines
+		{"sharegpt", true, ofFile(buildShareGPT)}, // first turns of recorded conversations, one JSON array
+		{"jsonl", true, ofFile(buildJSONL)},       // prompts as they stand in a file of JSON lines
 		// vLLM's custom dataset: JSON lines with prompt and output_tokens
-		{"custom", true, buildCustom},
+		{"custom", true, ofFile(buildCustom)},
 		// prompts as token ids: JSON lines, a parquet column or a pandas pickle
 		{"tok_inputs", true, buildTokInputs},
-		{"sonnet", true, buildSonnet}, // lines of a poem, the first ones shared
+		{"sonnet", true, ofFile(buildSonnet)}, // lines of a poem, the first ones shared
 		// random prefixes, each with many random suffixes, as vLLM makes them
 		{"prefix_repetition", false, buildPrefixRepetition},
-		{"burstgpt", true, buildBurstGPT}, // lengths and times of a BurstGPT trace (CSV)
+		{"burstgpt", true, ofFile(buildBurstGPT)}, // lengths and times of a BurstGPT trace (CSV)
 		// lengths, times and shared blocks of a timed trace (JSON lines)
-		{"trace", true, buildTrace},
+		{"trace", true, ofFile(buildTrace)},
 		// sessions of recorded traffic: requests that wait for each other's answers (JSON lines)
-		{"sessions", true, buildSessions},
+		{"sessions", true, ofFile(buildSessions)},
 		// a chat dataset of Hugging Face as local parquet, JSON lines or JSON
 		{"hf", true, buildHF},
 		// any text, cut to an exact number of tokens at different places
-		{"text", true, buildText},
+		{"text", true, ofFile(buildText)},
 		{"shared_prefix", false, buildSharedPrefix}, // groups of prompts with a prefix of their own
 		{"conversation", false, buildConversation},  // made-up conversations of several turns
-		{"frozen", true, buildFrozen},               // a prompt set that was written before, prompt by prompt
+		{"frozen", true, ofFile(buildFrozen)},       // a prompt set that was written before, prompt by prompt
+	}
+}
+
+// ofFile is a kind of one file.
+func ofFile(build func(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error)) func(
+	context.Context, Spec, Tokenizer) (*Set, error) {
+	return func(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
+		file, err := userfile.Open(spec.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
+		}
+		defer file.Close()
+		return build(ctx, file, spec, tok)
 	}
 }
 

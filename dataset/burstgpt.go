@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 
 	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
-	"github.com/benchrig/bench/internal/userfile"
 )
 
 // burstModel is the model whose rows vLLM's client uses.
@@ -27,13 +27,7 @@ type burstRow struct {
 // Request tokens, Response tokens. With Shuffle, or as vLLM, rows are sampled
 // with the seed as there and their times are dropped; else the first N rows are
 // taken, with their times from the first one on.
-func buildBurstGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildBurstGPT(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	model := spec.Subset
 	if model == "" {
 		model = burstModel

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func buildConversation(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 		return nil, errors.New("token ids: turns are sent as text, since the server's answers are")
 	}
 
-	turns := orElse(spec.Turns, 1)
+	turns := cmp.Or(spec.Turns, 1)
 	if turns > maxTurns {
 		return nil, fmt.Errorf("%d turns: want at most %d", turns, maxTurns)
 	}
@@ -41,7 +42,7 @@ func buildConversation(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	}
 
 	further := spec
-	further.N, further.InputLen, further.PrefixLen = begins.N*(turns-1), orElse(spec.SuffixLen, spec.InputLen), 0
+	further.N, further.InputLen, further.PrefixLen = begins.N*(turns-1), cmp.Or(spec.SuffixLen, spec.InputLen), 0
 	further.Seed++
 	next, err := newMaker(further, tok)
 	if err != nil {

@@ -90,39 +90,42 @@ type ImageSize struct {
 	Weight        float64 // 0: 1
 }
 
-// Prompt is one prompt. Exactly one of Text, TokenIDs and Audio is set.
+// Prompt is one prompt. Exactly one of Text, TokenIDs and Audio is set. As JSON it is a
+// line of a frozen set.
 type Prompt struct {
-	Text         string
-	TokenIDs     []int
-	InputTokens  int // as counted, never estimated; 0: unknown
-	OutputTokens int // 0: leave it to the server
+	Text         string `json:"text,omitempty"`
+	TokenIDs     []int  `json:"token_ids,omitempty"`
+	InputTokens  int    `json:"input_tokens,omitempty"`  // as counted, never estimated; 0: unknown
+	OutputTokens int    `json:"output_tokens,omitempty"` // 0: leave it to the server
 
-	Audio  []byte  // a WAV file to be transcribed
-	AudioS float64 // how long it plays, seconds
+	Audio  []byte  `json:"audio,omitempty"` // a WAV file to be transcribed
+	AudioS float64 `json:"-"`               // how long it plays, seconds
 
-	Images []string        // data URLs, after the text
-	Texts  []string        // that go with Text in one request: more to embed, or documents for a query
-	Tools  json.RawMessage // a list of tools that the answer may call; nil: none of its own
-	Turns  []Turn          // further requests; the answers between them are the server's
-	At     *float64        // when the trace sent it, seconds from the start; nil: no trace
-	Group  int             // prompts of a group begin alike; from 1; 0: none
+	Images []string `json:"images,omitempty"` // data URLs, after the text
+	// that go with Text in one request: more to embed, or documents for a query
+	Texts []string        `json:"texts,omitempty"`
+	Tools json.RawMessage `json:"tools,omitempty"` // a list of tools that the answer may call; nil: none of its own
+	Turns []Turn          `json:"turns,omitempty"` // further requests; the answers between them are the server's
+	At    *float64        `json:"at_s,omitempty"`  // when the trace sent it, seconds from the start; nil: no trace
+	Group int             `json:"group,omitempty"` // prompts of a group begin alike; from 1; 0: none
 
-	Class   int    // of a mixture's classes, from 1; 0: no mixture
-	Adapter string // LoRA adapter that a mixture draws; "": the model itself
+	Class   int    `json:"-"` // of a mixture's classes, from 1; 0: no mixture
+	Adapter string `json:"-"` // LoRA adapter that a mixture draws; "": the model itself
 }
 
 // Turn is a further request of a conversation or session. Its place in Turns,
 // counted from 1, is its number; the prompt itself is number 0.
 type Turn struct {
-	Text         string
-	TokenIDs     []int // instead of Text, only where Whole
-	InputTokens  int   // of a whole turn, as counted; 0: unknown
-	OutputTokens int   // 0: leave it to the server
-	Whole        bool  // this is the whole prompt; otherwise it continues what was said before
+	Text         string `json:"text,omitempty"`
+	TokenIDs     []int  `json:"token_ids,omitempty"`     // instead of Text, only where Whole
+	InputTokens  int    `json:"input_tokens,omitempty"`  // of a whole turn, as counted; 0: unknown
+	OutputTokens int    `json:"output_tokens,omitempty"` // 0: leave it to the server
+	Whole        bool   `json:"whole,omitempty"`         // all of the prompt, which else continues what was said before
 	// After are lower numbers whose answers it waits for; it continues the first. Nil: the one before it. Empty: none,
 	// so that it is sent WaitS after the prompt itself, and must be Whole.
-	After []int
-	WaitS *float64 // seconds from the last of these answers until it is sent; nil: the load's think time
+	After []int `json:"after,omitzero"`
+	// seconds from the last of these answers until it is sent; nil: the load's think time
+	WaitS *float64 `json:"wait_s,omitempty"`
 }
 
 // Set is a list of prompts with its identity.

@@ -7,6 +7,23 @@ import (
 	"github.com/benchrig/bench/dataset/prng"
 )
 
+// shuffle puts a list into the order that vLLM's client would with the seed.
+func shuffle[T any](list []T, seed uint64) {
+	prng.NewPython(seed).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
+
+// rowOrder lists so many rows in the order in which they are used.
+func rowOrder(total int, spec Spec) []int {
+	order := make([]int, total)
+	for i := range order {
+		order[i] = i
+	}
+	if spec.Shuffle {
+		shuffle(order, spec.Seed)
+	}
+	return order
+}
+
 // oversample makes the set of a file's prompts. When they are fewer than asked,
 // it repeats some as vLLM's client does, chosen with the seed.
 func oversample(kept []Prompt, spec Spec) *Set {

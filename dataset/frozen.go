@@ -43,31 +43,6 @@ type frozenHeader struct {
 	Spec            Spec     `json:"spec"`
 }
 
-// frozenPrompt is one line after it.
-type frozenPrompt struct {
-	Text         string          `json:"text,omitempty"`
-	TokenIDs     []int           `json:"token_ids,omitempty"`
-	InputTokens  int             `json:"input_tokens,omitempty"`
-	OutputTokens int             `json:"output_tokens,omitempty"`
-	Audio        []byte          `json:"audio,omitempty"`
-	Images       []string        `json:"images,omitempty"`
-	Texts        []string        `json:"texts,omitempty"`
-	Tools        json.RawMessage `json:"tools,omitempty"`
-	Turns        []frozenTurn    `json:"turns,omitempty"`
-	At           *float64        `json:"at_s,omitempty"`
-	Group        int             `json:"group,omitempty"`
-}
-
-type frozenTurn struct {
-	Text         string   `json:"text,omitempty"`
-	TokenIDs     []int    `json:"token_ids,omitempty"`
-	InputTokens  int      `json:"input_tokens,omitempty"`
-	OutputTokens int      `json:"output_tokens,omitempty"`
-	Whole        bool     `json:"whole,omitempty"`
-	After        []int    `json:"after,omitzero"` // empty is not nil
-	WaitS        *float64 `json:"wait_s,omitempty"`
-}
-
 // Write freezes a set: a line about it, then one line a prompt. Kind "frozen"
 // reads it back and checks that nothing has changed.
 func Write(w io.Writer, set *Set, meta Meta) error {
@@ -86,13 +61,7 @@ func Write(w io.Writer, set *Set, meta Meta) error {
 		if err := p.writable(); err != nil {
 			return fmt.Errorf("write prompts: prompt %d: %w", i+1, err)
 		}
-		line := frozenPrompt{
-			p.Text, p.TokenIDs, p.InputTokens, p.OutputTokens, p.Audio, p.Images, p.Texts, p.Tools, nil, p.At, p.Group,
-		}
-		for _, t := range p.Turns {
-			line.Turns = append(line.Turns, frozenTurn(t))
-		}
-		if err := encoder.Encode(line); err != nil {
+		if err := encoder.Encode(p); err != nil {
 			return fmt.Errorf("write prompts: %w", err)
 		}
 	}
@@ -120,13 +89,7 @@ func (p Prompt) writable() error {
 
 // buildFrozen reads the first N prompts of a set that Write wrote, and repeats
 // some where there are fewer.
-func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildFrozen(ctx context.Context, file *os.File, spec Spec, _ Tokenizer) (*Set, error) {
 	set, err := readFrozen(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
@@ -217,12 +180,12 @@ func readFrozen(ctx context.Context, r io.Reader) (*Set, error) {
 }
 
 func parseFrozen(line []byte) (Prompt, error) {
-	var l frozenPrompt
-	if err := json.Unmarshal(line, &l); err != nil {
+	var p Prompt
+	if err := json.Unmarshal(line, &p); err != nil {
 		return Prompt{}, table.JSONError(err)
 	}
 	given := 0
-	for _, is := range []bool{l.Text != "", len(l.TokenIDs) > 0, len(l.Audio) > 0} {
+	for _, is := range []bool{p.Text != "", len(p.TokenIDs) > 0, len(p.Audio) > 0} {
 		if is {
 			given++
 		}
@@ -230,29 +193,17 @@ func parseFrozen(line []byte) (Prompt, error) {
 	if given != 1 {
 		return Prompt{}, errors.New(`want one of "text", "token_ids" and "audio"`)
 	}
-	if l.InputTokens < 0 || l.OutputTokens < 0 || l.OutputTokens > maxTokens || l.Group < 0 {
-		return Prompt{}, errors.New("negative or absurd numbers")
-	}
-
-	p := Prompt{
-		Text: l.Text, TokenIDs: l.TokenIDs, InputTokens: l.InputTokens, OutputTokens: l.OutputTokens,
-		Audio: l.Audio, Images: l.Images, Texts: l.Texts, Tools: l.Tools, At: l.At, Group: l.Group,
-	}
-	if l.Audio != nil {
-		var err error
-		if p.AudioS, err = audio.Seconds(l.Audio); err != nil {
-			return Prompt{}, err
-		}
-	}
-
-	for _, t := range l.Turns {
-		if t.InputTokens < 0 || t.OutputTokens < 0 || t.OutputTokens > maxTokens {
+	for _, t := range append(p.Turns, Turn{InputTokens: p.InputTokens, OutputTokens: p.OutputTokens}) {
+		if t.InputTokens < 0 || t.OutputTokens < 0 || t.OutputTokens > maxTokens || p.Group < 0 {
 			return Prompt{}, errors.New("negative or absurd numbers")
 		}
-		p.Turns = append(p.Turns, Turn(t))
 	}
 
-	return p, nil
+	var err error
+	if p.Audio != nil {
+		p.AudioS, err = audio.Seconds(p.Audio)
+	}
+	return p, err
 }
 
 // Frozen reads a whole frozen set, and what it was made from.

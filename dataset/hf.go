@@ -1,13 +1,13 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
 )
 
@@ -93,15 +93,7 @@ func (s sampler) sample(ctx context.Context) ([]Prompt, error) {
 		total += t.Rows()
 	}
 
-	order := make([]int, total)
-	for i := range order {
-		order[i] = i
-	}
-
-	if s.spec.Shuffle {
-		prng.NewPython(s.spec.Seed).Shuffle(total, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	}
-
+	order := rowOrder(total, s.spec)
 	var kept []Prompt
 	for batch := s.spec.N + 64; len(order) > 0 && len(kept) < s.spec.N; batch = min(2*batch, 1<<16) {
 		picked := order[:min(batch, len(order))]
@@ -127,7 +119,7 @@ func (s sampler) sample(ctx context.Context) ([]Prompt, error) {
 	if len(kept) == 0 {
 		return nil, fmt.Errorf("none of %d rows passes the filter on column %q: %d user turns, each of %d to %d "+
 			"tokens, with its answer at most %d",
-			total, s.field, orElse(s.spec.Turns, 1), minTurnTokens, maxPromptTokens, maxTotalTokens)
+			total, s.field, cmp.Or(s.spec.Turns, 1), minTurnTokens, maxPromptTokens, maxTotalTokens)
 	}
 
 	return kept, nil
@@ -149,7 +141,7 @@ func (s sampler) read(ctx context.Context, picked []int) (map[int][]table.Exchan
 		}
 		err := t.Each(ctx, s.field, own, func(row int, said []table.Utterance) error {
 			pairs := table.Exchanges(said)
-			out[first+row] = pairs[:min(len(pairs), orElse(s.spec.Turns, 1))]
+			out[first+row] = pairs[:min(len(pairs), cmp.Or(s.spec.Turns, 1))]
 			return nil
 		})
 		if err == nil && s.addsInput(t) {

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
-	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
-	"github.com/benchrig/bench/internal/userfile"
 )
 
 // buildJSONL reads a file with one JSON object a line:
@@ -25,19 +24,13 @@ import (
 // output_tokens may be left out, other keys are ignored, blank lines are
 // skipped, and Spec.OutputLen goes before a line's own. Shuffling and repeats
 // are those of vLLM's custom dataset.
-func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildJSONL(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	places, err := indexJSONL(ctx, file, spec.Path)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Shuffle {
-		prng.NewPython(spec.Seed).Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+		shuffle(places, spec.Seed)
 	}
 
 	prompts, err := readJSONL(ctx, file, places[:min(spec.N, len(places))])
@@ -236,11 +229,11 @@ func messagesPrompt(messages []message) (Prompt, error) {
 }
 
 // buildCustom is vLLM's custom dataset: a file of JSON lines, see buildJSONL.
-func buildCustom(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
+func buildCustom(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	if spec.Compat == CompatVLLM010 {
 		spec.Seed = 0 // that version never passed the seed on
 	}
-	set, err := buildJSONL(ctx, spec, tok)
+	set, err := buildJSONL(ctx, file, spec, tok)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -87,7 +88,7 @@ func newPainter(asked *Images) (*painter, error) {
 		p.Images = *asked
 	}
 
-	p.PerRequest, p.Quality = orElse(p.PerRequest, 1), orElse(p.Quality, standardJPEG)
+	p.PerRequest, p.Quality = cmp.Or(p.PerRequest, 1), cmp.Or(p.Quality, standardJPEG)
 	if p.Format == "" {
 		p.Format = "jpeg"
 	}
@@ -225,7 +226,7 @@ func buildAudio(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 		return nil, err
 	}
 	if spec.Shuffle {
-		prng.NewPython(spec.Seed).Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
+		shuffle(paths, spec.Seed)
 	}
 
 	var kept []Prompt

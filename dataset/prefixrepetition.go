@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -19,10 +20,10 @@ const (
 // prefixes, each with as many random suffixes, in the seed's order. Prompts that
 // do not divide evenly are left out, as there.
 func buildPrefixRepetition(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	spec.PrefixLen = orElse(spec.PrefixLen, repetitionLen)
-	spec.SuffixLen = orElse(spec.SuffixLen, orElse(spec.InputLen, repetitionLen))
-	spec.NumPrefixes = orElse(spec.NumPrefixes, repetitionPrefixes)
-	spec.OutputLen = orElse(spec.OutputLen, repetitionOutput)
+	spec.PrefixLen = cmp.Or(spec.PrefixLen, repetitionLen)
+	spec.SuffixLen = cmp.Or(spec.SuffixLen, cmp.Or(spec.InputLen, repetitionLen))
+	spec.NumPrefixes = cmp.Or(spec.NumPrefixes, repetitionPrefixes)
+	spec.OutputLen = cmp.Or(spec.OutputLen, repetitionOutput)
 	if spec.N < spec.NumPrefixes {
 		return nil, fmt.Errorf("%d prompts of %d prefixes: want at least one of each", spec.N, spec.NumPrefixes)
 	}
@@ -99,7 +100,7 @@ func repetitionIDs(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 		}
 	}
 
-	set.shuffle(spec.Seed)
+	shuffle(set.Prompts, spec.Seed)
 	set.NumpyDrawn = rng.Drawn()
 	set.Notes = append(set.Notes, off.notes()...)
 
@@ -129,9 +130,4 @@ func repetitionWords(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error
 	set.Notes = append(set.Notes, "these are not the prompts of vLLM's client, only of their lengths: its text needs "+
 		"a tokenizer with a vocabulary, or send token ids")
 	return set, nil
-}
-
-func (s *Set) shuffle(seed uint64) {
-	prng.NewPython(seed).Shuffle(len(s.Prompts),
-		func(i, j int) { s.Prompts[i], s.Prompts[j] = s.Prompts[j], s.Prompts[i] })
 }

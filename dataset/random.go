@@ -55,10 +55,6 @@ func buildRandomIDs(spec Spec, tok Tokenizer) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return randomIDs(spec, ids), nil
-}
-
-func randomIDs(spec Spec, ids pool) *Set {
 	p := drawPlan(spec, ids)
 	set := &Set{Prompts: make([]Prompt, spec.N), NumpyDrawn: p.numpyDrawn(), Notes: p.notes()}
 	starts := map[int]bool{}
@@ -71,7 +67,7 @@ func randomIDs(spec Spec, ids pool) *Set {
 		set.Prompts[i] = Prompt{TokenIDs: all, InputTokens: len(all), OutputTokens: p.outputs[i]}
 	}
 	set.noteAlike(len(starts))
-	return set
+	return set, nil
 }
 
 // noteAlike warns of prompts that a prefix cache may know from others.

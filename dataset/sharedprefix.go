@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ func buildSharedPrefix(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 		return nil, err
 	}
 
-	groups := orElse(spec.NumPrefixes, 1)
+	groups := cmp.Or(spec.NumPrefixes, 1)
 	if spec.PrefixLen == 0 {
 		return nil, errors.New("prefix length 0: shared_prefix prompts need one, at least 1 token")
 	}
@@ -50,7 +51,7 @@ func buildSharedPrefix(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	}
 
 	if spec.Shuffle {
-		set.shuffle(spec.Seed)
+		shuffle(set.Prompts, spec.Seed)
 	}
 
 	set.Notes = append(set.Notes, m.notes()...)

@@ -2,16 +2,16 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 
-	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
-	"github.com/benchrig/bench/internal/userfile"
 )
 
 // Limits of vLLM's client on a ShareGPT conversation, in tokens.
@@ -39,13 +39,7 @@ func keepTurn(prompt, output int, fixedOutput bool) bool {
 //
 // Only places of conversations are kept, so that memory does not grow with the
 // texts of a file of many hundred megabytes; the chosen ones are read again.
-func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildShareGPT(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	begin, err := table.Begin(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
@@ -78,7 +72,7 @@ func sampleShareGPT(ctx context.Context, conversations shareGPT, spec Spec, tok 
 		return nil, errors.New("no conversation of two turns or more")
 	}
 	if spec.Shuffle {
-		prng.NewPython(spec.Seed).Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+		shuffle(places, spec.Seed)
 	}
 
 	var kept []Prompt
@@ -253,7 +247,7 @@ func (s shareGPT) turns(at place) (question, answer string, err error) {
 // if there are fewer of them, or if one does not pass vLLM's filter. Only a
 // conversation of one turn may lack an answer: files of prompts have none.
 func turnsPrompt(ctx context.Context, said []table.Exchange, spec Spec, tok Tokenizer) (p Prompt, ok bool, err error) {
-	turns := orElse(spec.Turns, 1)
+	turns := cmp.Or(spec.Turns, 1)
 	if len(said) < turns {
 		return Prompt{}, false, ctx.Err()
 	}

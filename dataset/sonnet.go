@@ -2,16 +2,17 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
-	"github.com/benchrig/bench/internal/userfile"
 )
 
 // sonnetTask is what vLLM's client puts before the lines.
@@ -31,20 +32,14 @@ const maxPoem = 16 << 20
 // the first lines are shared, the others drawn with the seed, as many as fit
 // InputLen at the lines' average length. A chat template cannot be applied here;
 // TemplateTokens stands for its tokens.
-func buildSonnet(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildSonnet(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	lines, err := readLines(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 
-	spec.InputLen, spec.OutputLen = orElse(spec.InputLen, sonnetInput), orElse(spec.OutputLen, sonnetOutput)
-	spec.PrefixLen = orElse(spec.PrefixLen, sonnetPrefix)
+	spec.InputLen, spec.OutputLen = cmp.Or(spec.InputLen, sonnetInput), cmp.Or(spec.OutputLen, sonnetOutput)
+	spec.PrefixLen = cmp.Or(spec.PrefixLen, sonnetPrefix)
 	p := poem{lines: lines, tok: tok, template: spec.TemplateTokens}
 	set, err := p.prompts(ctx, spec)
 	if err != nil {
@@ -59,13 +54,6 @@ func buildSonnet(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	}
 
 	return set, nil
-}
-
-func orElse(asked, standard int) int {
-	if asked == 0 {
-		return standard
-	}
-	return asked
 }
 
 // readLines returns lines with their ends, at least one.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sort"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
-	"github.com/benchrig/bench/internal/userfile"
 )
 
 // bytesAToken is how much of a text is read for a token, at first.
@@ -23,16 +23,10 @@ const maxWindow = 64 << 20
 // buildText cuts prompts of InputLen tokens, those around a prompt included,
 // from a UTF-8 text. Their starts are spread over the whole file, so that no two
 // begin alike where it is long enough. RangeRatio varies the lengths.
-func buildText(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
+func buildText(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	if err := spec.checkLengths(); err != nil {
 		return nil, err
 	}
-
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
 
 	info, err := file.Stat()
 	if err != nil {
@@ -70,7 +64,7 @@ func cutText(ctx context.Context, file io.ReaderAt, size int64, spec Spec, tok T
 	}
 
 	if spec.Shuffle {
-		set.shuffle(spec.Seed)
+		shuffle(set.Prompts, spec.Seed)
 	}
 
 	set.noteAlike(len(starts))

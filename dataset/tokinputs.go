@@ -1,12 +1,12 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/benchrig/bench/dataset/prng"
 	"github.com/benchrig/bench/dataset/table"
 )
 
@@ -22,13 +22,13 @@ func buildTokInputs(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 		return nil, errors.New("output length 0: the file has none, so the load must say it, at least 1 token")
 	}
 
-	t2, err := table.OpenIDs(ctx, spec.Path, orText(spec.Field, tokInputsField))
+	t2, err := table.OpenIDs(ctx, spec.Path, cmp.Or(spec.Field, tokInputsField))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer func() { _ = t2.Close() }() // nothing was written
 
-	rows, err := readRows(ctx, t2, rowOrder(t2.Rows(), spec))
+	rows, err := readRows(ctx, t2, rowOrder(t2.Rows(), spec)[:min(spec.N, t2.Rows())])
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
@@ -40,25 +40,6 @@ func buildTokInputs(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 
 	spec.TokenIDs = false // they are ids whatever was asked for
 	return oversample(prompts, spec), nil
-}
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-// rowOrder lists the rows to send, at most N.
-func rowOrder(total int, spec Spec) []int {
-	order := make([]int, total)
-	for i := range order {
-		order[i] = i
-	}
-	if spec.Shuffle {
-		prng.NewPython(spec.Seed).Shuffle(total, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	}
-	return order[:min(spec.N, total)]
 }
 
 // readRows returns the ids of rows in any order, each checked.

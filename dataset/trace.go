@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 	"github.com/benchrig/bench/dataset/sessions"
 	"github.com/benchrig/bench/dataset/table"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/internal/userfile"
 )
 
 // traceRow is one request of a timed trace.
@@ -40,13 +40,7 @@ var errEnough = errors.New("enough")
 // cache hits where it hit in the trace. Blocks come from the seed and the hash;
 // those of vLLM's client come from Python's salted string hash and are others in
 // each run of it.
-func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildTrace(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	rows, err := readTrace(ctx, file, spec.N, spec.TraceKeys.orDefault())
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
@@ -104,16 +98,7 @@ func readTrace(ctx context.Context, r io.Reader, count int, keys TraceKeys) ([]t
 		return nil, errors.New("the trace has no requests")
 	}
 
-	slices.SortStableFunc(rows, func(a, b traceRow) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return 0
-	})
-
+	slices.SortStableFunc(rows, func(a, b traceRow) int { return cmp.Compare(a.at, b.at) })
 	return rows, nil
 }
 
@@ -319,13 +304,7 @@ const maxSessionBytes = 2 << 30
 // buildSessions reads recorded sessions and makes prompts of their lengths.
 // Blocks with the same hash are the same text, as in buildTrace. Where a file
 // says only what each request adds, the server's own answers are between.
-func buildSessions(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	file, err := userfile.Open(spec.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
-	}
-	defer file.Close()
-
+func buildSessions(ctx context.Context, file *os.File, spec Spec, tok Tokenizer) (*Set, error) {
 	list, block, err := sessions.Read(ctx, file, spec.N)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
