@@ -92,7 +92,9 @@ var rules = map[string]rule{
 		"launchers/engines", "results", "results/store",
 		"internal/secrets",
 	}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
-	"load/record": {ours: []string{"internal/text", "load/dialect", "load/dialect/event", "load/wire"}, never: noCLI},
+	"load/record": {ours: []string{
+		"internal/text", "load/dialect", "load/dialect/event", "load/wire", "load/wire/sse",
+	}, never: noCLI},
 	"load/calibrate": {ours: []string{
 		"internal/userfile",
 		"internal/importer", "internal/proc", "metrics", "load", "load/dialect",
@@ -231,8 +233,8 @@ var rules = map[string]rule{
 	},
 	"load": {
 		ours: []string{
-			"internal/text", "load/spec", "load/dialect", "load/dialect/event", "load/toolcall", "load/wire", "metrics",
-			"results", "internal/proc",
+			"internal/text", "load/spec", "load/dialect", "load/dialect/event", "load/toolcall", "load/wire",
+			"load/wire/sse", "metrics", "results", "internal/proc",
 		},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
@@ -251,9 +253,10 @@ var rules = map[string]rule{
 	},
 	"load/dialect/rawjson": {never: pure},
 	"load/wire": {
-		ours:  []string{"internal/cpus", "load/spec", "results", "internal/proc"},
+		ours:  []string{"internal/cpus", "load/spec", "load/wire/sse", "results", "internal/proc"},
 		never: append([]string{"os/exec"}, noCLI...),
 	},
+	"load/wire/sse": {never: append([]string{"os"}, noSystem...)},
 	"load/agent": {
 		ours:  []string{"load", "load/dialect", "load/spec", "results", "internal/secrets"},
 		never: append([]string{"net/http", "os/exec", "os"}, noCLI...),

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/toolcall"
 	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -32,7 +33,7 @@ const (
 
 // answer collects what one stream carries.
 type answer struct {
-	events      wire.EventReader
+	events      sse.Reader
 	compat      compatReader
 	chunk       *event.Chunk // of the lent scratch, or own
 	own         event.Chunk
@@ -48,8 +49,8 @@ type answer struct {
 	undecided []byte // what events held, one after the other, while pieces is not known
 	repeats   []int  // the chunks of those events
 
-	budget *wire.Budget // of all answers of the pass
-	taken  int          // bytes of the budget
+	budget *sse.Budget // of all answers of the pass
+	taken  int         // bytes of the budget
 
 	arrivals wire.Arrivals // what the body knows beyond its stamps; nil: nothing
 	unknown  bool          // it did not know of a chunk
@@ -79,7 +80,7 @@ type answer struct {
 // answerPool keeps the buffers of answers that have been read.
 type answerPool struct {
 	pool   sync.Pool
-	budget *wire.Budget // of all answers that were not put back; nil: no limit
+	budget *sse.Budget // of all answers that were not put back; nil: no limit
 }
 
 // get makes room for an answer of asked tokens, so that nothing is allocated
@@ -117,7 +118,7 @@ func (p *answerPool) put(a *answer) {
 
 // begin makes body the stream to read, by way of lent if that is not nil. w is
 // shown what is read.
-func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent *wire.Scratch) {
+func (a *answer) begin(body sse.StampedReader, api dialect.API, w *watch, lent *sse.Scratch) {
 	a.arrivals, _ = body.(wire.Arrivals)
 	a.events.Lines = api.Lines
 	a.events.Reset(a.compat.tap(body, a, api))
@@ -128,7 +129,7 @@ func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent 
 }
 
 // sharedChunk is the chunk that all answers of a loop use in turn.
-func sharedChunk(lent *wire.Scratch) *event.Chunk {
+func sharedChunk(lent *sse.Scratch) *event.Chunk {
 	c, ok := lent.Value.(*event.Chunk)
 	if !ok {
 		c = new(event.Chunk)
@@ -144,7 +145,7 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 	parse := api.Parser()
 	for {
 		data, at, err := a.events.Next()
-		if err == wire.ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+		if err == sse.ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
 			return err
 		}
 		if err != nil {
@@ -203,7 +204,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *event.C
 	}
 	if c.Fault == nil && !a.affords() {
 		a.fault = results.Failf(results.FailProtocol, "%v: this one has %s and %s of text",
-			wire.ErrOverBudget, text.Count(len(a.chunkS), "chunk"), text.Count(len(a.text), "byte"))
+			sse.ErrOverBudget, text.Count(len(a.chunkS), "chunk"), text.Count(len(a.text), "byte"))
 		return false
 	}
 	a.chunkS = append(withRoom(a.chunkS, 1), at.Seconds())
@@ -414,7 +415,7 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	case a.fault != nil:
 		return a.fault
 	case a.done:
-	case errors.Is(err, wire.ErrEventTooLong), errors.Is(err, wire.ErrOverBudget):
+	case errors.Is(err, sse.ErrEventTooLong), errors.Is(err, sse.ErrOverBudget):
 		return results.Failf(results.FailProtocol, "read stream: %v", err)
 	case !errors.Is(err, io.EOF):
 		return broken(err, cause, len(a.chunkS), reused)
@@ -450,10 +451,10 @@ func (a *answer) incomplete() *results.Failure {
 	case isHTML(odd):
 		return results.Failf(results.FailProtocol, "the answer is HTML, not an event stream; check the request path. "+
 			"It begins %q",
-			event.Cut(string(odd), wire.MaxInvalidLine))
+			event.Cut(string(odd), sse.MaxInvalidLine))
 	case a.events.InvalidLines > 0:
 		return results.Failf(results.FailProtocol, "not an event stream: %q",
-			event.Cut(string(odd), wire.MaxInvalidLine))
+			event.Cut(string(odd), sse.MaxInvalidLine))
 	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
 		return results.Failf(results.FailProtocol,
 			"none of the %d events of the stream belongs to the requested API; check the request path", len(a.kinds))

@@ -10,12 +10,12 @@ import (
 
 	"github.com/benchrig/bench/load/dialect/event"
 	"github.com/benchrig/bench/load/spec"
-	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
 func BenchmarkSSE(b *testing.B) {
-	e := new(wire.EventReader)
+	e := new(sse.Reader)
 	src := &repeater{data: []byte(strings.Repeat("data: "+vllmEvent+"\n\n", 10))}
 	e.Reset(src)
 	b.SetBytes(int64(len(vllmEvent) + 8))

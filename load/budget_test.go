@@ -12,7 +12,7 @@ import (
 
 	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/load/dialect/event"
-	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -42,7 +42,7 @@ func TestAnswersShareABudget(t *testing.T) {
 	over := 0
 	for _, r := range records {
 		if r.Failure != nil && r.Failure.Class == results.FailProtocol && strings.Contains(r.Failure.Message,
-			wire.ErrOverBudget.Error()) {
+			sse.ErrOverBudget.Error()) {
 			over++
 		}
 	}

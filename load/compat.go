@@ -13,7 +13,7 @@ import (
 
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/dialect/event"
-	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,7 +25,7 @@ import (
 //
 // It is between the transport and the event reader.
 type compatReader struct {
-	src    wire.StampedReader
+	src    sse.StampedReader
 	answer *answer
 
 	chat    bool           // the API, else completions
@@ -66,7 +66,7 @@ const resumedMax = 1 << 20
 
 // tap is src with c looking on at what a reads of it, for the APIs that vLLM's
 // client speaks; for others it is src.
-func (c *compatReader) tap(src wire.StampedReader, a *answer, api dialect.API) wire.StampedReader {
+func (c *compatReader) tap(src sse.StampedReader, a *answer, api dialect.API) sse.StampedReader {
 	if !api.IsOpenAI() {
 		*c = compatReader{}
 		return src

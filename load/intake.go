@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/load/toolcall"
 	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -62,7 +63,7 @@ func (x *intake) Step() bool {
 	default:
 		x.err = x.answer.read(p.api, x.watch, &p.count.chunks)
 	}
-	return x.err != wire.ErrWouldBlock //nolint:errorlint // never wrapped, and asked for each event
+	return x.err != sse.ErrWouldBlock //nolint:errorlint // never wrapped, and asked for each event
 }
 
 func (x *intake) readRejected() bool {
@@ -78,7 +79,7 @@ func (x *intake) readRejected() bool {
 			return x.Step()
 		}
 		if err != nil {
-			return !errors.Is(err, wire.ErrWouldBlock)
+			return !errors.Is(err, sse.ErrWouldBlock)
 		}
 	}
 	return true
@@ -132,7 +133,7 @@ type resumed struct {
 	first []byte
 	at    time.Duration // when the last of it came
 	err   error         // that came with it
-	src   wire.StampedReader
+	src   sse.StampedReader
 }
 
 // ReadStamped is the first bytes, then the source.

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -174,7 +175,7 @@ func newPass(opts *Options, prompts []dialect.Prompt) (*pass, error) {
 		}
 	}
 
-	p.answers.budget = wire.DefaultBudget()
+	p.answers.budget = sse.DefaultBudget()
 	p.slots = newSlots(opts.MaxConcurrency, opts.MaxConcurrency-firstCap(opts), max(len(opts.Target.BaseURLs), 1))
 	return p, nil
 }

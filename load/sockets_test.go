@@ -224,64 +224,6 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// TestPreparedConnections: the first wave's connections are there before the
-// clock starts, and one that the server closed meanwhile is replaced.
-func TestPreparedConnections(t *testing.T) {
-	loadtest.OnSockets(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	o := options("http://"+l.Addr().String(), "completions")
-	urls, err := targetURLs(o.Target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := wire.NewSocketTransport(o.wire(urls, 3, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport.Prepare(t.Context(), 3)
-	for range 2 {
-		conn, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-	}
-	gone, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
-	transport.Start(wire.StartClock())
-	var usable int
-	for deadline := time.Now().Add(time.Minute); ; {
-		transport.Mu.Lock()
-		usable = 0
-		for _, c := range transport.Idle[0] {
-			if c.Silent() {
-				usable++
-			}
-		}
-		transport.Mu.Unlock()
-		if usable == 2 || time.Now().After(deadline) {
-			break
-		}
-	}
-	taken := 0
-	for c := transport.Take(0); c != nil; c = transport.Take(0) {
-		taken++
-		c.Close()
-	}
-	var r results.ClientReport
-	transport.Close(&r)
-	if usable != 2 || taken != 2 || r.ConnectionsNo != 3 {
-		t.Errorf("%d usable, %d taken of %d connections, want 2, 2 of 3", usable, taken, r.ConnectionsNo)
-	}
-}
-
 func TestFirstWave(t *testing.T) {
 	for _, tt := range []struct {
 		arrivals    []float64

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/benchrig/bench/load/dialect"
-	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
 // readWhole takes in an answer that is not streamed and returns the error that
@@ -20,7 +20,7 @@ func (a *answer) readWhole(api dialect.API, progress *atomic.Int64) error {
 		if err == nil {
 			continue
 		}
-		if errors.Is(err, wire.ErrWouldBlock) {
+		if errors.Is(err, sse.ErrWouldBlock) {
 			return err
 		}
 		a.end = e.At

@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/dialect/event"
-	"github.com/benchrig/bench/load/wire"
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
 // maxWhole is how long an answer in one piece may be to be looked at, in bytes.
@@ -49,7 +49,7 @@ type counter struct {
 	whole         bool // the answer comes in one piece, which is pending
 	pending       []byte
 	arrived       arrived // of a stream
-	stream        wire.EventReader
+	stream        sse.Reader
 	failed        bool // the answer cannot be read to its end: an event, or all of it, is too long
 	chunk         event.Chunk
 	input, output int // as the server counted; 0: it did not
@@ -69,7 +69,7 @@ type arrived struct {
 	ended bool
 }
 
-// ReadStamped implements wire.StampedReader; nobody asks when bytes came.
+// ReadStamped implements sse.StampedReader; nobody asks when bytes came.
 func (a *arrived) ReadStamped(p []byte) (int, time.Duration, error) {
 	switch {
 	case len(a.bytes) > 0:
@@ -79,7 +79,7 @@ func (a *arrived) ReadStamped(p []byte) (int, time.Duration, error) {
 	case a.ended:
 		return 0, 0, io.EOF
 	}
-	return 0, 0, wire.ErrWouldBlock
+	return 0, 0, sse.ErrWouldBlock
 }
 
 // add looks at the next bytes of the answer.
@@ -101,7 +101,7 @@ func (c *counter) readEvents() {
 	for {
 		data, _, err := c.stream.Next()
 		if err != nil {
-			c.failed = !errors.Is(err, wire.ErrWouldBlock) && !errors.Is(err, io.EOF)
+			c.failed = !errors.Is(err, sse.ErrWouldBlock) && !errors.Is(err, io.EOF)
 			return
 		}
 		c.parse(c.event, data)

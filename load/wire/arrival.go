@@ -8,8 +8,8 @@ type Arrival struct {
 	Exact     bool          // the stamp of the read is the kernel's, of its newest bytes; else the moment of the read
 	Known     bool          // false: nothing of this is known
 
-	// Left says that bytes which had come already were left in the socket. The kernel may have
-	// merged them with those of the read, which then have their stamp.
+	// Left says that the read left bytes in the socket. The kernel may have merged them
+	// with those of the read, whose stamp is then theirs.
 	Left bool
 	Grew int // how many reads of the connection found that more had come since the read before
 }
@@ -17,7 +17,7 @@ type Arrival struct {
 // waiting follows what waits in a socket, by what each read left there.
 type waiting struct{ left, grew int }
 
-// read notes a read of n bytes that left so many.
+// read notes a read of n bytes that left that many.
 func (w *waiting) read(n, left int) {
 	if left != w.left-n {
 		w.grew++
@@ -25,12 +25,12 @@ func (w *waiting) read(n, left int) {
 	w.left = left
 }
 
-// Arrivals is a StampedReader that knows more of its latest read than the stamp.
+// Arrivals is an sse.StampedReader that knows more of its latest read than the stamp.
 type Arrivals interface{ Arrival() Arrival }
 
 const (
-	// sampledWait is how long a wait must be for the time without a core to be
-	// looked at after it, and samplePeriod how often that is done in any case.
+	// sampledWait is how long a wait must be for the time without a core to be sampled
+	// after it; samplePeriod is how often it is sampled in any case.
 	sampledWait  = time.Millisecond
 	samplePeriod = 10 * time.Millisecond
 	// wakeSlack is what a wake-up takes beyond the time that the thread waits for
@@ -38,8 +38,10 @@ const (
 	wakeSlack = 200 * time.Microsecond
 )
 
-// watchkeeping is what a loop knows of its own looks at its sockets. What a look
-// finds arrived after the look before it, which found all that was there then.
+// watchkeeping follows when a loop looked at its sockets (epoll). What a look finds
+// arrived after the latest look that had found all there was. Where the loop then
+// waited for its core, the arrival may be anywhere in that wait, so that the time
+// without a core is taken off (starvation).
 type watchkeeping struct {
 	floor  time.Time // nothing that the latest look found arrived before
 	looked time.Time // at the latest look that found all there was
@@ -70,8 +72,8 @@ func (k *watchkeeping) waited(began, woke time.Time) {
 	k.looked = k.floor
 }
 
-// beginArrivals notes that the socket was empty, or its request not sent, at that
-// moment. The loop may watch the socket already.
+// beginArrivals notes that nothing of the answer had arrived at that moment: the
+// request was not sent yet. The loop may watch the socket already.
 func (c *socketConn) beginArrivals(at time.Time) {
 	if c.loop != nil {
 		c.loop.mu.Lock()
@@ -81,8 +83,8 @@ func (c *socketConn) beginArrivals(at time.Time) {
 	c.gap, c.due, c.lastAt, c.cuts = 0, at, 0, cuts{sizes: c.cuts.sizes[:0]}
 }
 
-// announced notes that something came on a socket that was empty, not before floor.
-// The loop's lock is held.
+// announced notes that something came on a socket that was empty, and not before
+// floor. The loop's lock is held.
 func (c *socketConn) announced(floor time.Time) {
 	if c.drained {
 		c.drained = false

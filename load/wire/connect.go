@@ -27,8 +27,8 @@ func (d *direct) resolve(host, port string) {
 	}
 }
 
-// learn notes which address a name led to, if it is one of this machine. Other names are looked up each
-// time: they may stand for several addresses.
+// learn notes which address a name led to, if it is one of this machine. Other names
+// are looked up each time: they may stand for several addresses.
 func (d *direct) learn(conn net.Conn) {
 	if remote, ok := conn.RemoteAddr().(*net.TCPAddr); ok && remote.IP.IsLoopback() && remote.Zone == "" {
 		addr := remote.AddrPort()
@@ -74,7 +74,7 @@ func dialError(addr netip.AddrPort, err error) error {
 	return &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(addr), Err: err}
 }
 
-// connected reports whether a connection that was begun is open; its error says that it
+// connected reports whether a connection that was begun is open. An error means that it
 // never will be.
 func connected(fd int) (bool, error) {
 	room := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
@@ -88,8 +88,8 @@ func connected(fd int) (bool, error) {
 	return err == nil, err
 }
 
-// isItself reports whether a connection to a port of this machine on which nobody listens was
-// answered by its own end, which the kernel happened to give the same port.
+// isItself reports whether a connection ends in itself: the kernel may give its own end
+// the very port of this machine on which nobody listens, and TCP then opens it.
 func isItself(fd int, to unix.Sockaddr) bool {
 	own, err := unix.Getsockname(fd)
 	if err != nil {
@@ -106,14 +106,14 @@ func isItself(fd int, to unix.Sockaddr) bool {
 	return false
 }
 
-// keepAlive has the kernel ask every 15 s whether a silent server is still there, and give up
-// after nine questions, as net.Dialer does.
+// keepAlive makes the kernel probe a silent server every 15 s and give up after nine
+// probes, as net.Dialer does.
 func keepAlive(fd int) {
-	const seconds, questions = 15, 9
+	const seconds, probes = 15, 9
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, seconds)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, seconds)
-	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, questions)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, probes)
 }
 
 // open opens a connection to addr and gives it to one of the loops.

@@ -21,7 +21,7 @@ func directTransport(t *testing.T, to string, limit time.Duration) *socketTransp
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := NewSocketTransport(Options{URLs: []*url.URL{u}, Width: 1, ConnectTimeout: limit})
+	tr, err := newSocketTransport(Options{URLs: []*url.URL{u}, Width: 1, ConnectTimeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

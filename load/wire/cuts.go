@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// lateUnknown is how long after the latest look bytes may be read of a stream
-// whose gaps are not known yet without that being late.
+// lateUnknown is how long after the earliest possible arrival of its bytes a stream
+// is read late, while the gaps between its events are not known.
 const lateUnknown = 2 * time.Millisecond
 
-// cuts are where the events end that wait in a socket. A read takes no more than
-// one of them: the kernel then gives each the stamp of its own segment, where one
-// read of all would give all that of the last.
+// cuts are the ends of the events that wait in a socket. A single read of several
+// events would give all of them the kernel's stamp of the last segment. So a stream
+// that is read late is first peeked at, and then read event by event, each of which
+// gets the stamp of its own segment.
 type cuts struct {
 	sizes []int // bytes of each event that is still to be read
-	flood int   // bytes in which too many were found; 0: as many as can be cut, or fewer
+	flood int   // bytes in which more than cutsMost events were found; 0: none
 }
 
-// cutsMost is how many events are read one by one: a stream of which more wait is not
-// paced, or so late that times of its tokens mean nothing, and has to be caught up with.
+// cutsMost is how many events are read one by one. Where more wait, the stream is not
+// paced, or so late that the times of its tokens mean nothing, and must be caught up
+// with.
 const cutsMost = 32
 
-// late reports whether more than one event may wait in the socket of c: the time
-// at which the next was due has passed by half a gap. While a stream brings more than
-// can be cut, nothing is worth a look.
+// late reports whether more than one event may wait in the socket of c: the next was
+// due half a gap ago. While a stream brings more than can be cut, it is not peeked at.
 func (c *socketConn) late(now time.Time) bool {
 	switch {
 	case c.cuts.flood > 0:
@@ -47,7 +48,8 @@ func (c *socketConn) paced(at time.Duration) {
 	c.due = c.stamps.clock.Start.Add(at + c.gap*3/2)
 }
 
-// find sets the sizes by what waits in p; none where that is one event or less.
+// find sets the sizes of the events that wait, whose bytes p begins with; none if that
+// is one event or less.
 func (k *cuts) find(p []byte) {
 	k.sizes = k.sizes[:0]
 	whole := 0
@@ -72,26 +74,14 @@ func (k *cuts) find(p []byte) {
 	}
 }
 
-// eventEnd is the length of the event at the start of p: up to a blank line, and the
-// line end of the chunk that it fills, if there is one. 0: it is not whole.
+// eventEnd returns the length of the event at the start of p: up to a blank line,
+// and the line end of the chunk that it fills, if there is one. 0: it is not whole.
 func eventEnd(p []byte) int {
-	for from := 0; ; {
-		i := bytes.IndexByte(p[from:], '\n')
-		if i < 0 {
-			return 0
-		}
-		from += i + 1
-		switch rest := p[from:]; {
-		case bytes.HasPrefix(rest, []byte("\n\r\n")):
-			return from + 3
-		case bytes.HasPrefix(rest, []byte("\n")):
-			return from + 1
-		case bytes.HasPrefix(rest, []byte("\r\n\r\n")):
-			return from + 4
-		case bytes.HasPrefix(rest, []byte("\r\n")):
-			return from + 2
-		}
+	end := blankLineEnd(p, 0)
+	if end > 0 && bytes.HasPrefix(p[end:], []byte("\r\n")) {
+		end += 2
 	}
+	return end
 }
 
 // uncut notes that a read of n bytes was not cut.
@@ -101,7 +91,7 @@ func (k *cuts) uncut(n int) {
 	}
 }
 
-// next takes n bytes that were read out of the sizes.
+// next takes n bytes that were read off the sizes.
 func (k *cuts) next(n int) {
 	if k.sizes[0] -= n; k.sizes[0] <= 0 {
 		k.sizes = k.sizes[1:]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
 func TestCuts(t *testing.T) {
@@ -145,7 +146,7 @@ func TestLateReadsAreCut(t *testing.T) {
 			buf := make([]byte, 4096)
 			for !c.empty {
 				n, at, err := l.receive(c, buf)
-				if errors.Is(err, ErrWouldBlock) {
+				if errors.Is(err, sse.ErrWouldBlock) {
 					break
 				}
 				if err != nil {
@@ -189,7 +190,7 @@ func TestCutStreamsLoseNothing(t *testing.T) {
 			n, _, err = c.ReadStamped(buf)
 			bytes += n
 		}
-		if errors.Is(err, ErrWouldBlock) {
+		if errors.Is(err, sse.ErrWouldBlock) {
 			err = nil
 			return false
 		}

@@ -17,7 +17,8 @@ const (
 	statusLineMin = len("HTTP/")
 )
 
-// ErrHeadTooLong says that an answer has more header than any server of ours sends.
+// ErrHeadTooLong says that the header of an answer exceeds what any inference server
+// sends.
 var ErrHeadTooLong = fmt.Errorf("header of the answer exceeds %d bytes", maxHead)
 
 // head is the start of an answer up to its blank line.
@@ -28,9 +29,9 @@ type head struct {
 	closing bool // the connection cannot carry another request
 }
 
-// headEnd returns the length of the head at the start of b, blank line
-// included, and 0 if it is not whole. from is where to look on.
-func headEnd(b []byte, from int) int {
+// blankLineEnd returns the index behind the first blank line after a line of b,
+// which ends a head or an event; 0: there is none yet. from is where to look on.
+func blankLineEnd(b []byte, from int) int {
 	for from < len(b) {
 		i := bytes.IndexByte(b[from:], '\n')
 		if i < 0 {
@@ -58,8 +59,8 @@ func notHTTP(b []byte) error {
 	return fmt.Errorf("malformed HTTP response %q", line)
 }
 
-// parseHead reads a whole head by net/http's rules for the answer to a POST;
-// how the body is framed follows from it. It never reads past b.
+// parseHead reads a whole head, and how the body is framed, by net/http's rules for
+// the answer to a POST. It never reads past b.
 func parseHead(b []byte, in *bufio.Reader) (head, error) {
 	in.Reset(bytes.NewReader(b))
 	resp, err := http.ReadResponse(in, nil) //nolint:bodyclose // the body's bytes are read and decoded elsewhere
@@ -90,9 +91,9 @@ func (h *head) interim() bool {
 	return h.status >= 100 && h.status <= 199 && h.status != http.StatusSwitchingProtocols
 }
 
-// requestHead builds what precedes the changing part of each request to one
-// URL: the request line and the constant header fields. CR and LF end a field,
-// so values that hold them are refused.
+// requestHead builds the constant part of the head of each request to one URL: the
+// request line and the header fields that never change. CR and LF end a field, so
+// values that hold them are refused.
 func requestHead(target, host string, header http.Header, reuse bool) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\n", target, host)

@@ -24,7 +24,7 @@ var (
 	errTrailer          = errors.New("chunked body: malformed trailer")
 )
 
-// framing is how the end of a body is told.
+// framing is what marks the end of a body.
 type framing int
 
 const (
@@ -45,14 +45,16 @@ const (
 	partOver
 )
 
-// bodyDecoder takes the framing out of a body, in place and however the bytes
-// are split over reads.
+// bodyDecoder takes the framing out of a body, however its bytes are split over
+// reads. It works in place: the data of chunks moves over the framing before it, so
+// that no read is copied to another buffer. It accepts what net/http accepts, and
+// refuses what net/http refuses.
 type bodyDecoder struct {
 	framing framing
 	left    uint64 // bytes to come of the body, or of the chunk
 	part    chunkPart
 	line    []byte // start of a line whose end has not come
-	excess  int64
+	excess  int64  // bytes of framing beyond what the data justifies
 }
 
 // over reports whether the body is complete.
@@ -69,7 +71,7 @@ func (d *bodyDecoder) over() bool {
 	}
 }
 
-// cut is the error of a connection that ends now.
+// cut returns the error of a body whose connection ends now: io.EOF if that ends it.
 func (d *bodyDecoder) cut() error {
 	if d.framing == framedClose || d.over() {
 		return io.EOF
@@ -220,8 +222,8 @@ func chunkSize(line []byte) (size uint64, ok bool) {
 	return size, true
 }
 
-// trailer takes what follows the last chunk: a blank line, or fields that end
-// with one. Nothing in them is of use.
+// trailer takes what follows the last chunk: a blank line, or fields that end with
+// one, which are checked and dropped.
 func (d *bodyDecoder) trailer(p []byte) (used int, err error) {
 	for used < len(p) {
 		d.line = append(d.line, p[used])

@@ -15,7 +15,7 @@ import (
 // readAnswerBytes reads raw as one answer the way a connection does: the head,
 // then the body in reads of the sizes that size gives.
 func readAnswerBytes(raw []byte, size func() int) (status int, body []byte, used int, err error) {
-	end := headEnd(raw, 0)
+	end := blankLineEnd(raw, 0)
 	if end == 0 {
 		return 0, nil, 0, io.ErrUnexpectedEOF
 	}
@@ -108,8 +108,8 @@ func TestHeadEnd(t *testing.T) {
 		{"a\nb\r\n\r\n", 7},
 		{"\r\n\r\n", 4},
 	} {
-		if got := headEnd([]byte(tt.raw), 0); got != tt.want {
-			t.Errorf("headEnd(%q) = %d, want %d", tt.raw, got, tt.want)
+		if got := blankLineEnd([]byte(tt.raw), 0); got != tt.want {
+			t.Errorf("blankLineEnd(%q) = %d, want %d", tt.raw, got, tt.want)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func FuzzAnswer(f *testing.F) {
 // off is an error in any case, which net/http notices only sometimes: it takes
 // a last line without its end.
 func readByNetHTTP(raw []byte) (status int, body []byte, err error) {
-	if headEnd(raw, 0) == 0 {
+	if blankLineEnd(raw, 0) == 0 {
 		return 0, nil, io.ErrUnexpectedEOF
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), nil)

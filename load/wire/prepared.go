@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// prepared are connections that were opened before their requests are due, encrypted
-// where the URL says so.
+// prepared are connections of net/http that were opened before their requests are due,
+// encrypted where the URL says so.
 type prepared struct {
 	mu    sync.Mutex
 	conns map[string][]preparedConn // by the address that net/http dials
@@ -36,7 +36,7 @@ func (p *prepared) take(addr string) net.Conn {
 	return nil
 }
 
-// put keeps a connection for so long.
+// put keeps a connection to addr for at most limit.
 func (p *prepared) put(addr string, c net.Conn, limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,8 +57,8 @@ func (p *prepared) close() {
 	p.conns = nil
 }
 
-// inAdvance has open called n times, side by side, within limit; i counts them. The first
-// error ends the worker that met it.
+// inAdvance calls open n times within limit, preparingWidth at a time; i counts the
+// calls. An error ends the worker that met it: the server seems to refuse more.
 func inAdvance(ctx context.Context, n int, limit time.Duration, open func(ctx context.Context, i int) error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/results"
 )
 
 // TestPreparedForHTTP: connections are opened, and encrypted, before the clock starts; the requests
@@ -92,4 +93,61 @@ func (r *oneReader) Step() bool {
 		r.exact = a.Arrival().Exact
 	}
 	return err == io.EOF //nolint:errorlint // as body readers return it
+}
+
+// TestPreparedConnections: the first wave's connections are there before the
+// clock starts, and one that the server closed meanwhile is replaced.
+func TestPreparedConnections(t *testing.T) {
+	loadtest.OnSockets(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	u, err := url.Parse("http://" + l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := newSocketTransport(Options{URLs: []*url.URL{u}, Width: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Prepare(t.Context(), 3)
+	for range 2 {
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	gone, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	transport.Start(StartClock())
+	var usable int
+	for deadline := time.Now().Add(time.Minute); ; {
+		transport.mu.Lock()
+		usable = 0
+		for _, c := range transport.idle[0] {
+			if c.silent() {
+				usable++
+			}
+		}
+		transport.mu.Unlock()
+		if usable == 2 || time.Now().After(deadline) {
+			break
+		}
+	}
+	taken := 0
+	for c := transport.take(0); c != nil; c = transport.take(0) {
+		taken++
+		c.Close()
+	}
+	var r results.ClientReport
+	transport.Close(&r)
+	if usable != 2 || taken != 2 || r.ConnectionsNo != 3 {
+		t.Errorf("%d usable, %d taken of %d connections, want 2, 2 of 3", usable, taken, r.ConnectionsNo)
+	}
 }

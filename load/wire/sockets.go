@@ -22,12 +22,13 @@ const (
 	// preparedLimit is how long a connection opened in advance may wait for its
 	// request; servers close those on which nothing comes.
 	preparedLimit = idleLimit
-	// preparing is how long opening in advance may take, and how many
-	// connections are opened side by side: no server's backlog shall overflow.
+	// preparing is how long opening in advance may take, and preparingWidth how many
+	// connections are opened side by side: few enough for any server's backlog.
 	preparing      = 2 * time.Second
 	preparingWidth = 32
-	// The same with TLS: a thousand handshakes take most of a second of CPU time, which is not to fall
-	// into the burst. A connection that the server closes meanwhile is not used.
+	// With TLS both take longer: a thousand handshakes take most of a second of CPU time,
+	// which must not fall into the burst. A connection that the server closes meanwhile
+	// is not used.
 	securePreparedLimit = 15 * time.Second
 	securePreparing     = 10 * time.Second
 	firstHead           = 4 << 10 // bytes; room for the head of an answer
@@ -46,8 +47,8 @@ type socketTransport struct {
 	opened  atomic.Int64
 	buffers sync.Pool // of *requestBuffers
 
-	Mu   sync.Mutex
-	Idle [][]*socketConn // by replica: ready for a request, the latest used last
+	mu   sync.Mutex
+	idle [][]*socketConn // by replica: ready for a request, the latest used last
 }
 
 // server is one server.
@@ -63,11 +64,11 @@ type requestBuffers struct {
 	head    *bufio.Reader
 }
 
-// NewSocketTransport prepares the requests' heads and opens no connection. It fails if the headers or URLs of o
-// cannot be sent.
-func NewSocketTransport(o Options) (*socketTransport, error) {
+// newSocketTransport prepares the requests' heads and opens no connection. It fails
+// if the headers or URLs of o cannot be sent.
+func newSocketTransport(o Options) (*socketTransport, error) {
 	t := &socketTransport{
-		dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)),
+		dial: o.dialer(), reuse: o.ReuseConnections, idle: make([][]*socketConn, len(o.URLs)),
 		loops: loops{streams: o.Width, place: o.Place},
 	}
 	t.buffers.New = func() any {
@@ -122,7 +123,7 @@ func hostOf(u *url.URL, asked string) string {
 	return u.Host
 }
 
-// withUser adds the user that the URL names, unless the header says who asks.
+// withUser adds the user that the URL names, unless the header has credentials.
 func withUser(h http.Header, u *url.URL) http.Header {
 	if u.User == nil || h.Get("Authorization") != "" {
 		return h
@@ -137,8 +138,8 @@ func (t *socketTransport) Start(c Clock) {
 	t.clock, t.stamps = c, newStamper(c)
 }
 
-// Prepare opens n connections, spread over the servers as requests will be.
-// What does not succeed in time is left to the requests themselves.
+// Prepare opens n connections, spread over the servers as requests will be. Those
+// that are not open in time are left to the requests themselves.
 func (t *socketTransport) Prepare(ctx context.Context, n int) {
 	inAdvance(ctx, n, preparing, func(ctx context.Context, i int) error {
 		replica := i % len(t.servers)
@@ -173,29 +174,29 @@ func (t *socketTransport) open(ctx context.Context, replica int) (*socketConn, e
 }
 
 func (t *socketTransport) put(replica int, c *socketConn) {
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
-	t.Idle[replica] = append(t.Idle[replica], c)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle[replica] = append(t.idle[replica], c)
 }
 
-// Take returns a connection that is ready, nil if there is none. Those that
+// take returns a connection that is ready, nil if there is none. Those that
 // waited too long or that the server closed are dropped.
-func (t *socketTransport) Take(replica int) *socketConn {
+func (t *socketTransport) take(replica int) *socketConn {
 	for {
-		t.Mu.Lock()
-		conns := t.Idle[replica]
+		t.mu.Lock()
+		conns := t.idle[replica]
 		if len(conns) == 0 {
-			t.Mu.Unlock()
+			t.mu.Unlock()
 			return nil
 		}
 		c := conns[len(conns)-1]
-		t.Idle[replica] = conns[:len(conns)-1]
-		t.Mu.Unlock()
+		t.idle[replica] = conns[:len(conns)-1]
+		t.mu.Unlock()
 		limit := preparedLimit
 		if c.reused {
 			limit = idleLimit
 		}
-		if time.Since(c.made) <= limit && c.Silent() {
+		if time.Since(c.made) <= limit && c.silent() {
 			return c
 		}
 		c.Close()
@@ -215,19 +216,19 @@ func (t *socketTransport) finish(c *socketConn, replica int, usable bool) {
 }
 
 func (t *socketTransport) Close(r *results.ClientReport) {
-	t.Mu.Lock()
-	for _, conns := range t.Idle {
+	t.mu.Lock()
+	for _, conns := range t.idle {
 		for _, c := range conns {
 			c.Close()
 		}
 	}
-	clear(t.Idle)
-	t.Mu.Unlock()
+	clear(t.idle)
+	t.mu.Unlock()
 	t.loops.close()
 	r.Transport, r.ConnectionsNo = spec.TransportSockets, int(t.opened.Load())
 	t.stamps.describe(r)
 	t.loops.describe(r)
-	if s := t.loops.starved; s.Known {
-		r.StarvedMaxS, r.StarvedS = new(s.Most.Seconds()), new(s.Total.Seconds())
+	if s := t.loops.starved; s.known {
+		r.StarvedMaxS, r.StarvedS = new(s.most.Seconds()), new(s.total.Seconds())
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
 var longAgo = time.Unix(1, 0)
@@ -34,15 +36,15 @@ type socketConn struct {
 	aheadAt  time.Duration
 	spoiled  bool  // the connection cannot carry another request
 	empty    bool  // nothing to read until something happens
-	thorough bool  // a short read does not tell that nothing is left
-	roomTold bool  // the loop is told when there is room to write
+	thorough bool  // a short read does not mean that nothing is left
+	roomTold bool  // the loop learns when there is room to write
 	failed   error // ends all reading
 	canceled atomic.Bool
 
-	// of the loop once there is work, before that under its lock
+	// used by the loop alone once there is work, before that under its lock
 	emptied time.Time // when nothing was left to read
 	since   time.Time // nothing of the latest read arrived before
-	drained bool      // nothing came since emptied, as far as the loop was told
+	drained bool      // nothing came since emptied, as far as epoll reported
 	exact   bool      // the latest read has a stamp of the kernel
 	same    sameStamp
 	waiting waiting
@@ -85,7 +87,7 @@ func (c *socketConn) Close() {
 	_ = unix.Close(c.fd)
 }
 
-// drive has w.step called until it is true. finished waits for that.
+// drive makes the loop call w.step until it returns true. finished waits for that.
 func (c *socketConn) drive(w worker) {
 	if c.loop != nil {
 		c.loop.drive(c, w)
@@ -103,8 +105,8 @@ func (c *socketConn) finished() {
 	}
 }
 
-// scratch is that of the loop, nil without one.
-func (c *socketConn) scratch() *Scratch {
+// scratch returns the loop's scratch, nil without a loop.
+func (c *socketConn) scratch() *sse.Scratch {
 	if c.loop == nil {
 		return nil
 	}
@@ -121,14 +123,14 @@ func (c *socketConn) cancel() {
 	c.loop.schedule(c)
 }
 
-// watchContext ends the waits when ctx does. The function it returns undoes
-// that.
+// watchContext cancels the connection's waits once ctx ends. The function that it
+// returns undoes that.
 func (c *socketConn) watchContext(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, c.cancel)
 }
 
-// Silent reports whether the connection is open and nothing came on it.
-func (c *socketConn) Silent() bool {
+// silent reports whether the connection is open and nothing arrived on it.
+func (c *socketConn) silent() bool {
 	if c.conn != nil {
 		return true
 	}
@@ -153,7 +155,7 @@ func (c *socketConn) write(parts *net.Buffers) error {
 			if err := c.loop.tellRoom(c); err != nil {
 				return err
 			}
-			return ErrWouldBlock
+			return sse.ErrWouldBlock
 		case err != nil:
 			return os.NewSyscallError("writev", err)
 		}
@@ -184,11 +186,11 @@ func (c *socketConn) read(p []byte) (n int, at time.Duration, err error) {
 	case c.canceled.Load():
 		return 0, c.stamps.clock.Now(), os.ErrDeadlineExceeded
 	case c.empty:
-		return 0, 0, ErrWouldBlock
+		return 0, 0, sse.ErrWouldBlock
 	}
 
 	n, at, err = c.loop.receive(c, p)
-	if err == ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+	if err == sse.ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
 		return 0, 0, err
 	}
 	if err != nil {
@@ -227,8 +229,8 @@ func (c *socketConn) ReadStamped(p []byte) (int, time.Duration, error) {
 	}
 }
 
-// next gives bytes of the body as they came: first those that came with the
-// head.
+// next returns bytes of the body as they came, framing included: first those that
+// came with the head.
 func (c *socketConn) next(p []byte) (n int, at time.Duration, err error) {
 	switch {
 	case len(c.ahead) > 0:
@@ -240,7 +242,7 @@ func (c *socketConn) next(p []byte) (n int, at time.Duration, err error) {
 	}
 
 	n, at, err = c.read(p)
-	if n == 0 && err != nil && err != ErrWouldBlock { //nolint:errorlint // as above
+	if n == 0 && err != nil && err != sse.ErrWouldBlock { //nolint:errorlint // as above
 		if errors.Is(err, io.EOF) && c.failed == nil {
 			err = c.body.cut()
 		}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
 // exchange is one request on its way and the answer that comes back. The two
@@ -47,7 +49,7 @@ func (t *socketTransport) Stage(ctx context.Context, r Request, to AnswerReader)
 	b.out = appendRequest(b.out[:0], t.servers[r.Replica].constant, r.ID, len(r.Body))
 	x.parts = [2][]byte{b.out, r.Body}
 	x.out = x.parts[:]
-	x.use(t.Take(r.Replica))
+	x.use(t.take(r.Replica))
 	return x
 }
 
@@ -70,7 +72,7 @@ func (x *exchange) Write() {
 	if x.c == nil {
 		return
 	}
-	if !x.c.Silent() {
+	if !x.c.silent() {
 		x.Drop()
 		x.c = nil
 		return
@@ -117,7 +119,7 @@ func (x *exchange) flush() {
 	if len(x.out) == 0 || x.unwritten != nil {
 		return
 	}
-	if err := x.c.write(&x.out); err != nil && !errors.Is(err, ErrWouldBlock) {
+	if err := x.c.write(&x.out); err != nil && !errors.Is(err, sse.ErrWouldBlock) {
 		x.unwritten = err
 	}
 	if len(x.out) == 0 {
@@ -134,7 +136,7 @@ func (x *exchange) step() bool {
 	x.flush()
 	if !x.begun {
 		at, err := x.readHead()
-		if errors.Is(err, ErrWouldBlock) {
+		if errors.Is(err, sse.ErrWouldBlock) {
 			return false
 		}
 		if err != nil {
@@ -179,7 +181,7 @@ func (x *exchange) readHead() (at time.Duration, err error) {
 			if err := notHTTP(b.in[:x.got]); err != nil {
 				return 0, err
 			}
-			end := headEnd(b.in[:x.got], x.searched)
+			end := blankLineEnd(b.in[:x.got], x.searched)
 			if end == 0 {
 				x.searched = max(x.got-2, 0)
 				break

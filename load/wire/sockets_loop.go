@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/cpus"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,8 +23,9 @@ const (
 	loopFresh   = 8  // reads that one reading of the clocks serves
 	// loopWait bounds a wait, so that a loop never holds its processor for good.
 	loopWait = 100 * time.Millisecond
-	// loopEvents are told once each time they occur (EPOLLET). Room to write is told only
-	// on connections that asked for it, or each would wake the loop once as it is opened.
+	// loopEvents are reported once each time they occur (EPOLLET). Room to write is
+	// reported only for connections that asked for it, or each would wake the loop once
+	// as it is opened.
 	loopEvents = unix.EPOLLIN | unix.EPOLLPRI | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
 )
 
@@ -31,8 +33,8 @@ const (
 // whether that was all.
 type worker interface{ step() bool }
 
-// loops wait for the sockets of a pass and do their work: few goroutines read
-// many streams, so that no switch between goroutines is paid for an event.
+// loops wait for the sockets of a pass and do their work: a few goroutines read
+// many streams, so that no event costs a switch between goroutines.
 type loops struct {
 	streams int                   // how many are expected at once
 	open    func() (*loop, error) // nil: newLoop
@@ -41,7 +43,7 @@ type loops struct {
 	all  []*loop
 	next int
 
-	starved Starved // of the loops that have ended
+	starved starved // of the loops that have ended
 
 	place   Place
 	refused error // why a loop that has ended is not placed as it should be
@@ -104,7 +106,7 @@ func (ls *loops) close() {
 		l.wake()
 		l.mu.Unlock()
 		l.over.Wait()
-		ls.starved = ls.starved.join(l.starve)
+		ls.starved.join(l.starve.starved)
 		if l.refused != nil {
 			ls.refused = l.refused
 		}
@@ -116,8 +118,8 @@ func (ls *loops) close() {
 
 var processors sync.Mutex
 
-// raiseGOMAXPROCS raises GOMAXPROCS by n: a loop keeps a processor of the scheduler while it
-// waits.
+// raiseGOMAXPROCS raises GOMAXPROCS by n: a loop keeps a processor of the scheduler
+// while it waits, which the rest of bench is not to lose.
 func raiseGOMAXPROCS(n int) {
 	if n == 0 {
 		return
@@ -127,13 +129,9 @@ func raiseGOMAXPROCS(n int) {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 }
 
-// describe says where the loops ran, and why not where they should have.
+// describe reports where the loops ran, and why not where they should have.
 func (ls *loops) describe(r *results.ClientReport) {
-	if len(ls.place.CPUs) == 0 && ls.place.Nice == 0 {
-		return
-	}
-	r.PinnedCPUs, r.Nice = cpus.Set(ls.place.CPUs).String(), ls.place.Nice
-	if ls.refused != nil {
+	if ls.place.describe(r); ls.refused != nil {
 		r.PlaceRefused = ls.refused.Error()
 	}
 }
@@ -147,7 +145,7 @@ type loop struct {
 
 	mu     sync.Mutex
 	conns  []*socketConn // by descriptor
-	todo   []*socketConn // whose work is due without an event
+	todo   []*socketConn // connections whose work is due without an event
 	woken  bool          // a wait was ended on purpose, or is about to be
 	closed bool          // the descriptors are closed
 
@@ -161,9 +159,9 @@ type loop struct {
 	batch   []*socketConn
 	again   []*socketConn // cut short in this round for the others' sake
 	recv    receiver
-	now     reading // taken a few reads ago at most
-	nowUses int
-	scratch Scratch
+	now     reading // of the clocks, taken at most loopFresh reads ago
+	nowUses int     // reads that it may still serve
+	scratch sse.Scratch
 }
 
 func newLoop() (*loop, error) {
@@ -191,7 +189,7 @@ func (l *loop) control(op, fd int, events uint32) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}))
 }
 
-// tellRoom has the loop told, too, when there is room to write: at once if there is some now.
+// tellRoom has epoll also report when there is room to write, at once if there is now.
 func (l *loop) tellRoom(c *socketConn) error {
 	if c.roomTold {
 		return nil
@@ -273,7 +271,7 @@ func (l *loop) run() {
 	defer l.starve.close()
 	l.looked = time.Now()
 	for !l.ending.Load() {
-		l.collect(l.Wait())
+		l.collect(l.wait())
 		for _, c := range l.batch {
 			if c.work.step() {
 				l.finish(c)
@@ -282,11 +280,11 @@ func (l *loop) run() {
 	}
 }
 
-// Wait waits by a raw system call: the scheduler is not told, so that it does not take
-// the processor away and give it back around each wait. Its signals for
-// preemption end the wait. It looks before it waits, so that what a wait brings is
-// known to have come in it.
-func (l *loop) Wait() int {
+// wait returns how many events there are. It waits by a raw system call: the scheduler
+// is not told, so that it does not take the processor away and give it back around
+// each wait; its signals for preemption end the wait. It looks before it waits, so
+// that what a wait brings is known to have arrived during it.
+func (l *loop) wait() int {
 	began := time.Now()
 	n := l.poll(0)
 	if n > 0 || len(l.again) > 0 {
@@ -368,7 +366,7 @@ func (l *loop) finish(c *socketConn) {
 func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err error) {
 	if c.reads++; c.reads > loopReads {
 		l.again = append(l.again, c)
-		return 0, 0, ErrWouldBlock
+		return 0, 0, sse.ErrWouldBlock
 	}
 	if c.drained {
 		c.since = c.emptied // found without an event
@@ -402,8 +400,8 @@ func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err er
 	return n, at, nil
 }
 
-// stamp is stamper.stamp with a reading of the clocks that some reads share: the lag is
-// told too low by the time between them.
+// stamp is stamper.stamp with a reading of the clocks that several reads share. The lag
+// that it notes is too low by the age of that reading.
 func (l *loop) stamp(s *stamper, wall int64) (at time.Duration, exact bool) {
 	if l.nowUses == 0 || wall == 0 || wall > l.now.wall {
 		var steady bool

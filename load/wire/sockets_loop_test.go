@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
 // stepFunc is a worker.
@@ -51,7 +52,7 @@ func allocationsPerEvent(t *testing.T) float64 {
 	c.drive(stepFunc(func() bool {
 		for {
 			n, _, err := c.ReadStamped(buf)
-			if errors.Is(err, ErrWouldBlock) {
+			if errors.Is(err, sse.ErrWouldBlock) {
 				return false
 			}
 			if err != nil || n == 0 {
@@ -135,7 +136,7 @@ func TestKicksAreHarmless(t *testing.T) {
 			n, _, err = c.ReadStamped(buf)
 			bytes += n
 		}
-		if errors.Is(err, ErrWouldBlock) {
+		if errors.Is(err, sse.ErrWouldBlock) {
 			err = nil
 			return false
 		}
@@ -208,7 +209,7 @@ func TestEventBeforeWork(t *testing.T) {
 			n, _, err := c.ReadStamped(buf)
 			bytes += n
 			if err != nil {
-				return !errors.Is(err, ErrWouldBlock)
+				return !errors.Is(err, sse.ErrWouldBlock)
 			}
 		}
 	}))
@@ -242,7 +243,7 @@ func TestHalfStartedLoops(t *testing.T) {
 		stepped := make(chan struct{}, 1)
 		c.drive(stepFunc(func() bool {
 			n, _, err := c.read(make([]byte, 8))
-			if n > 0 || err != nil && !errors.Is(err, ErrWouldBlock) {
+			if n > 0 || err != nil && !errors.Is(err, sse.ErrWouldBlock) {
 				stepped <- struct{}{}
 				return true
 			}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -11,22 +10,21 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
-// ErrWouldBlock says that nothing is there to be read yet.
-var ErrWouldBlock = errors.New("nothing to read yet")
-
-// receiver reads sockets by recvmsg, which tells with the bytes when the
-// newest of them arrived, and how many it left.
+// receiver reads sockets by recvmsg, which returns with the bytes when the newest of
+// them arrived, and how many it left.
 type receiver struct {
 	msg     unix.Msghdr
 	iov     unix.Iovec
 	control [64]byte
-	left    int // bytes, by the latest read; 1 where the kernel does not tell and some may be
+	left    int // bytes that the latest read left; 1 where some may be left and the kernel does not tell
 }
 
-// receive reads once without waiting. wall is the arrival of the newest bytes,
-// 0 if the kernel did not say.
+// receive reads once without waiting. wall is when the newest of the bytes arrived,
+// in nanoseconds since 1970; 0 if the kernel did not tell.
 func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
 	return r.receiveBy(fd, p, unix.MSG_DONTWAIT)
 }
@@ -52,7 +50,7 @@ func (r *receiver) receiveBy(fd int, p []byte, flags uintptr) (n int, wall int64
 		case unix.EINTR:
 			continue
 		case unix.EAGAIN:
-			return 0, 0, ErrWouldBlock
+			return 0, 0, sse.ErrWouldBlock
 		default:
 			return 0, 0, os.NewSyscallError("recvmsg", errno)
 		}
@@ -91,16 +89,16 @@ func (r *receiver) arrival() (wall int64) {
 	return wall
 }
 
-// askForArrivals has the kernel tell with each read of a socket when its bytes arrived, and how
-// many are left, as far as it can.
+// askForArrivals makes the kernel return with each read of a socket when its bytes
+// arrived and how many are left, as far as it can.
 func askForArrivals(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_INQ, 1)
 }
 
 // ownDescriptor takes the socket out of conn, and with it out of the runtime's
-// poller, which would be woken beside us for each event. It reports false if
-// conn has none; conn is untouched then.
+// poller, which would otherwise be woken for each event, too. It returns false if
+// conn has no descriptor; conn is untouched then.
 func ownDescriptor(conn net.Conn) (fd int, ok bool) {
 	sc, ok := conn.(syscall.Conn)
 	if !ok {

@@ -8,14 +8,14 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// stepLimit is by how much wall and monotonic clock may part between two
-// readings without it being called a step of the wall clock.
+// stepLimit is by how much the distance between wall and monotonic clock may change
+// between two readings; more is a step of the wall clock.
 const stepLimit = time.Millisecond
 
-// stamper turns the kernel's arrival times, which are of the wall clock, into
-// times of the pass. Each reading takes both clocks at once, so that the wall
-// clock serves only to say how long ago something arrived; where it was
-// stepped in between, the moment of the reading stands.
+// stamper turns the kernel's arrival times, which are of the wall clock, into times
+// of the pass, which are monotonic. Each reading takes both clocks at once, so that
+// the wall clock serves only to tell how long ago something arrived. Where the wall
+// clock was stepped since then, the moment of the reading stands for the arrival.
 type stamper struct {
 	clock  Clock
 	read   func() reading // both clocks; a list in tests
@@ -46,8 +46,8 @@ func (c Clock) both() reading {
 	return r
 }
 
-// stamp returns when bytes arrived that the kernel stamped with wall; 0: it
-// did not. exact is false where the moment of reading stands for that.
+// stamp returns when bytes arrived that the kernel stamped with wall, 0 for bytes
+// without a stamp. exact is false where the moment of the reading stands for it.
 func (s *stamper) stamp(wall int64) (at time.Duration, exact bool) {
 	r, steady := s.steady()
 	if !steady {
@@ -56,7 +56,7 @@ func (s *stamper) stamp(wall int64) (at time.Duration, exact bool) {
 	return s.stampBy(r, wall)
 }
 
-// stampBy is stamp by a reading that was steady.
+// stampBy is stamp by a reading that steady approved.
 func (s *stamper) stampBy(r reading, wall int64) (at time.Duration, exact bool) {
 	lag := r.wall - wall
 	if wall == 0 || wall < s.since.Load() || lag < 0 || lag > int64(r.at) {
@@ -66,9 +66,9 @@ func (s *stamper) stampBy(r reading, wall int64) (at time.Duration, exact bool) 
 	return r.at - time.Duration(lag), true
 }
 
-// steady reads the clocks and reports whether they run as before. A thread
-// that loses its core between the two readings sees a step too: only one that
-// lasts is one.
+// steady reads the clocks and reports whether their distance is that of before. A
+// thread that loses its core between the two clocks sees a step, too: only one that
+// is seen three times in a row counts.
 func (s *stamper) steady() (r reading, ok bool) {
 	known := s.offset.Load()
 	var moved int64
@@ -92,16 +92,17 @@ func (s *stamper) steady() (r reading, ok bool) {
 	return r, false
 }
 
-// sameStamp gives reads of one connection that have one stamp of the kernel one time of the pass:
-// each reading of the clocks finds another distance between them, by nanoseconds, and stamps that
-// differ would be taken for those of segments that the kernel did not merge.
+// sameStamp gives reads of one connection that have the same stamp of the kernel the
+// same time of the pass. The distance between the clocks differs by nanoseconds from
+// one reading to the next; times that differ would look like those of segments that
+// the kernel did not merge.
 type sameStamp struct {
 	wall int64         // of the latest read with a stamp of the kernel; 0: none
 	at   time.Duration // the same, of the pass
 }
 
-// unify is the time of a read that the kernel stamped with wall, which was found to be at; exact
-// says that at is that stamp's.
+// unify returns the time of a read that the kernel stamped with wall and that stamp
+// placed at at; exact says that at follows from wall.
 func (s *sameStamp) unify(at time.Duration, wall int64, exact bool) time.Duration {
 	switch {
 	case !exact:
@@ -115,8 +116,8 @@ func (s *sameStamp) unify(at time.Duration, wall int64, exact bool) time.Duratio
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// describe reports on the stamps. Without a single one of the kernel the times
-// are those of the readings.
+// describe reports where times come from: the kernel, if it stamped a single read,
+// else the moments of the readings.
 func (s *stamper) describe(r *results.ClientReport) {
 	r.Stamps = "user"
 	if s.lag.total() == 0 {

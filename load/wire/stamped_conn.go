@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/load/wire/sse"
 )
 
-// stampedConn is a connection of net/http whose reads the kernel stamps. A TLS
+// stampedConn is a connection of net/http whose reads the kernel stamps. Each TLS
 // record is read by itself, so that it has a stamp of its own: that of its last
-// byte, before which nobody can decrypt it. What Go's TLS reads beyond a record
-// would share the stamp of a later one.
+// byte, before which it cannot be decrypted. Left alone, Go's TLS reads beyond a
+// record, which would then share the stamp of a later one.
 type stampedConn struct {
 	net.Conn
 
@@ -35,8 +37,8 @@ type stampedConn struct {
 // recordHead is the length of what precedes each TLS record, and of "HTTP/".
 const recordHead = 5
 
-// stampConn has the kernel stamp what arrives on conn, which is returned as it is
-// if it has no descriptor.
+// stampConn makes the kernel stamp what arrives on conn. A conn without a descriptor
+// is returned as it is.
 func (t *httpTransport) stampConn(conn net.Conn) net.Conn {
 	sc, ok := conn.(syscall.Conn)
 	if !ok {
@@ -62,7 +64,7 @@ func (c *stampedConn) Read(p []byte) (n int, err error) {
 	var wall int64
 	failed := c.raw.Read(func(fd uintptr) bool {
 		n, wall, err = c.recv.receive(int(fd), p)
-		if errors.Is(err, ErrWouldBlock) {
+		if errors.Is(err, sse.ErrWouldBlock) {
 			c.emptied = c.now()
 			return false
 		}
@@ -110,8 +112,8 @@ func (c *stampedConn) note(b []byte, wall int64) {
 	}
 }
 
-// ended reports whether the other side has closed the connection, even if bytes of it
-// are still to be read; false: as far as is known.
+// ended reports whether the other side is known to have closed the connection, even if
+// bytes are still to be read.
 func (c *stampedConn) ended() bool {
 	const established = 1 // TCP_ESTABLISHED
 	if c == nil {

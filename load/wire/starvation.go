@@ -8,14 +8,27 @@ import (
 	"github.com/benchrig/bench/internal/proc"
 )
 
-// starvation follows for how long a thread was ready to run and had no core.
-type starvation struct {
-	fd    int // schedstat of the thread; below 0: the kernel does not tell
-	at    time.Time
-	total time.Duration // at the latest sample
-	most  time.Duration // between two samples
-	sum   time.Duration // since the first sample
+// starved is for how long threads that read were ready to run and had no core.
+// What they read then may have arrived at any moment of that time.
+type starved struct {
+	most  time.Duration // of one thread between two samples, 10 ms or one wait apart
+	total time.Duration // of the thread that waited most
 	known bool          // there was a sample
+}
+
+// join takes in the times of another thread.
+func (s *starved) join(other starved) {
+	s.most, s.total = max(s.most, other.most), max(s.total, other.total)
+	s.known = s.known || other.known
+}
+
+// starvation follows one thread by the run delay that the kernel counts for it.
+type starvation struct {
+	fd     int           // schedstat of the thread; below 0: the kernel does not tell
+	at     time.Time     // of the latest sample
+	counts time.Duration // what the kernel counted at the latest sample
+
+	starved // since the first sample
 }
 
 // ofThisThread begins to follow the calling thread, which the caller has locked.
@@ -36,7 +49,7 @@ func (s *starvation) close() {
 	s.fd = -1
 }
 
-// sample returns how long the thread was without a core since the sample before.
+// sample returns for how long the thread was without a core since the sample before.
 func (s *starvation) sample(now time.Time) (waited time.Duration, ok bool) {
 	s.at = now
 	if s.fd < 0 {
@@ -50,30 +63,14 @@ func (s *starvation) sample(now time.Time) (waited time.Duration, ok bool) {
 		return 0, false
 	}
 
-	before, known := s.total, s.known
-	s.total, s.known = total, true
+	before, known := s.counts, s.known
+	s.counts, s.known = total, true
 	if !known {
 		return 0, false
 	}
 
 	waited = total - before
-	s.sum += waited
+	s.total += waited
 	s.most = max(s.most, waited)
 	return waited, true
-}
-
-// Starved is for how long the threads that read had no core though they were ready to
-// run.
-type Starved struct {
-	Most  time.Duration // of one thread between two looks, which are 10 ms apart or one wait
-	Total time.Duration // of the thread that waited most
-	Known bool
-}
-
-// join takes in what another thread waited.
-func (s Starved) join(other starvation) Starved {
-	if !other.known {
-		return s
-	}
-	return Starved{Most: max(s.Most, other.most), Total: max(s.Total, other.sum), Known: true}
 }

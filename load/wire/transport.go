@@ -3,8 +3,15 @@
 //
 // What goes in: URLs, headers and the bytes of request bodies. What comes out:
 // heads of answers, and bodies read as they come, each read stamped by the
-// kernel where it can; EventReader cuts them into server-sent events or JSON
-// lines. It knows no API, plans nothing, and never sends a request twice.
+// kernel where it can (package sse cuts them into events). It knows no API, plans
+// nothing, and never sends a request twice.
+//
+// The time of a token is that at which the kernel received its segment, not that at
+// which bench came to read it: on a busy machine the two lie milliseconds apart. Two
+// things stand in the way. What waits in a socket when it is read has only the stamp
+// of its last segment, so that streams that are read late are read event by event
+// (cuts). And the stamps are of the wall clock, so that each is turned into its age
+// at the read (stamper). Where that fails, Arrival bounds the time from below.
 package wire
 
 import (
@@ -26,6 +33,7 @@ import (
 
 	"github.com/benchrig/bench/internal/cpus"
 	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire/sse"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,29 +44,30 @@ const idleLimit = 3 * time.Second
 
 // Transport carries requests to the servers. It never sends one twice.
 type Transport interface {
-	// Stage makes one request ready to be sent, whose answer to will take.
+	// Stage makes one request ready to be sent; to reads its answer.
 	Stage(ctx context.Context, r Request, to AnswerReader) Outgoing
-	// Prepare opens connections for n requests that are to be sent at once. It
-	// comes before start.
+	// Prepare opens connections for n requests that are to be sent at once. It is
+	// called before Start.
 	Prepare(ctx context.Context, n int)
-	// Start gives the clock to stamp by. It comes before the first send.
+	// Start gives the clock to stamp by. It is called before the first request is
+	// sent.
 	Start(c Clock)
-	// Close drops idle connections and reports on the pass: connections opened,
-	// and where its times come from.
+	// Close closes idle connections and reports on the pass: connections opened, and
+	// where its times come from.
 	Close(r *results.ClientReport)
 }
 
 // Outgoing is one request that is ready.
 type Outgoing interface {
-	// Write sends it, or leaves that to wait: it does not wait for anything.
+	// Write sends the request as far as that needs no waiting; Wait sends the rest.
 	Write()
-	// Wait returns when the answer was read. Its errors, of type *SendError, say
-	// that none began.
+	// Wait returns once the answer was read. An error, of type *SendError, means that
+	// no answer began.
 	Wait() error
-	// Drop is called in place of both.
+	// Drop gives the request up. It is called in place of Write and Wait.
 	Drop()
-	// Written is when the kernel had the last byte of the request; 0: not known. It
-	// comes after Wait.
+	// Written returns when the kernel had the last byte of the request; 0: not known.
+	// It is called after Wait.
 	Written() time.Duration
 }
 
@@ -74,14 +83,14 @@ type Reply struct {
 	Status   int
 	Header   http.Header
 	HeaderAt time.Duration
-	Body     StampedReader
-	Reused   bool     // the connection had carried a request before
-	Scratch  *Scratch // for use within Step; nil: none
+	Body     sse.StampedReader
+	Reused   bool         // the connection had carried a request before
+	Scratch  *sse.Scratch // for use within Step; nil: none
 }
 
 // AnswerReader reads one answer. Begin is called once its header is in, then Step
-// until it returns true: each time bytes have come, or again and again where
-// reads wait for them.
+// until it returns true: each time bytes have come over sockets, in a loop over
+// net/http, whose reads wait for them.
 type AnswerReader interface {
 	Begin(rep *Reply)
 	Step() bool
@@ -133,10 +142,19 @@ type Options struct {
 	Place            Place         // of the threads that read; zero: wherever this program runs
 }
 
-// Place is where the threads run that read: each on one of the CPUs, in turn.
+// Place is where the threads that read run: each on one of the CPUs, in turn.
 type Place struct {
 	CPUs []int // none: any
 	Nice int   // 0: as this program
+}
+
+// describe reports the place, and returns whether there is one.
+func (p Place) describe(r *results.ClientReport) bool {
+	if len(p.CPUs) == 0 && p.Nice == 0 {
+		return false
+	}
+	r.PinnedCPUs, r.Nice = cpus.Set(p.CPUs).String(), p.Nice
+	return true
 }
 
 func (o Options) dialer() DialFunc {
@@ -152,7 +170,7 @@ func New(o Options) (Transport, error) {
 	switch o.Transport {
 	case "", spec.TransportSockets:
 		if !secure {
-			return NewSocketTransport(o)
+			return newSocketTransport(o)
 		}
 		if o.Transport == spec.TransportSockets {
 			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", spec.TransportSockets,
@@ -259,7 +277,8 @@ func tlsConfig(c *tls.Config, addr string) *tls.Config {
 	return c
 }
 
-// requestHeader is the header of every request: ours, and extra in its place.
+// requestHeader returns the header of every request: bench's own, overridden by
+// extra, whose Host is returned apart.
 func requestHeader(contentType string, extra map[string]string) (h http.Header, host string, err error) {
 	extra, err = spec.CanonicalHeaders(extra)
 	if err != nil {
@@ -378,8 +397,7 @@ func (t *httpTransport) Close(r *results.ClientReport) {
 	t.ready.close()
 	r.Transport, r.ConnectionsNo = spec.TransportHTTP, int(t.opened.Load())
 	t.stamps.describe(r)
-	if len(t.place.CPUs) > 0 || t.place.Nice != 0 {
-		r.PinnedCPUs, r.Nice = cpus.Set(t.place.CPUs).String(), t.place.Nice
+	if t.place.describe(r) {
 		r.PlaceRefused = "net/http reads with any thread of bench: only sockets have threads that can be placed"
 	}
 }

@@ -1,4 +1,4 @@
-package wire
+package sse
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // until the next call. Lines end with LF. A last line without an end counts if
 // it is whole JSON: servers leave the end out at times; otherwise the stream
 // was cut.
-func (e *EventReader) nextLine() (data []byte, at time.Duration, err error) {
+func (e *Reader) nextLine() (data []byte, at time.Duration, err error) {
 	for {
 		b := e.buf[e.r:e.w]
 		if end := bytes.IndexByte(b[e.seen:], '\n'); end >= 0 {

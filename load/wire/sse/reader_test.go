@@ -1,4 +1,4 @@
-package wire
+package sse
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func (p *parts) ReadStamped(b []byte) (int, time.Duration, error) {
 }
 
 // readEvents reads all events of a stream that arrives in pieces.
-func readEvents(e *EventReader, pieces [][]byte) (events []string, err error) {
+func readEvents(e *Reader, pieces [][]byte) (events []string, err error) {
 	e.Reset(&parts{pieces: pieces})
 	for {
 		data, _, err := e.Next()
@@ -69,7 +69,7 @@ func (s *endlessEvents) ReadStamped(b []byte) (int, time.Duration, error) {
 // event left in it.
 func TestReadsAreLarge(t *testing.T) {
 	src := &endlessEvents{event: "data: " + loadtest.Token + "\n\n", least: 1 << 30}
-	e := &EventReader{}
+	e := &Reader{}
 	e.Reset(src)
 	e.Scratch = new(Scratch)
 	for range 10_000 {
@@ -99,7 +99,7 @@ func (w *waits) ReadStamped(b []byte) (int, time.Duration, error) {
 
 // readLent is readEvents with a lent buffer that others write over while there
 // is nothing to read.
-func readLent(e *EventReader, pieces [][]byte) (events []string, err error) {
+func readLent(e *Reader, pieces [][]byte) (events []string, err error) {
 	e.Reset(&waits{parts: parts{pieces: pieces}})
 	e.Scratch = new(Scratch)
 	spoil := bytes.Repeat([]byte("data: not ours\n\n"), len(e.Scratch.buf)/16)
@@ -175,8 +175,8 @@ func TestEventReader(t *testing.T) {
 			t.Errorf("%s: the reference reads %.200q, want %.200q", tt.name, got, tt.want)
 		}
 		for _, split := range loadtest.Splitters() {
-			for _, read := range []func(*EventReader, [][]byte) ([]string, error){readEvents, readLent} {
-				got, err := read(new(EventReader), split.Cut([]byte(tt.stream)))
+			for _, read := range []func(*Reader, [][]byte) ([]string, error){readEvents, readLent} {
+				got, err := read(new(Reader), split.Cut([]byte(tt.stream)))
 				if !errors.Is(err, io.EOF) || !cmp.Equal(got, tt.want) {
 					t.Errorf("%s, %s: got %.200q and error %v, want %.200q and EOF", tt.name, split.Name,
 						got, err, tt.want)
@@ -193,7 +193,7 @@ func TestEventReaderLimits(t *testing.T) {
 		{"many data lines", strings.Repeat("data: 0123456789\n", 900)},
 	}
 	for _, tt := range tests {
-		e := &EventReader{Limit: 8 << 10}
+		e := &Reader{limit: 8 << 10}
 		got, err := readEvents(e, [][]byte{[]byte(tt.stream)})
 		if !errors.Is(err, ErrEventTooLong) || len(got) != 0 {
 			t.Errorf("%s: got %d events and error %v, want none and %v", tt.name, len(got), err, ErrEventTooLong)
@@ -204,7 +204,7 @@ func TestEventReaderLimits(t *testing.T) {
 // TestEventStamps: an event bears the time of the read that completed it, even
 // if several came in one read.
 func TestEventStamps(t *testing.T) {
-	e := new(EventReader)
+	e := new(Reader)
 	e.Reset(&parts{pieces: [][]byte{
 		[]byte("da"), []byte("ta: a\n"), []byte("\ndata: b\n\ndata: c\n\nda"),
 		[]byte("ta: d\r"), []byte("\r"), []byte("\n"),
@@ -224,7 +224,7 @@ func TestEventStamps(t *testing.T) {
 
 func TestEventReaderErrors(t *testing.T) {
 	broken := errors.New("broken")
-	e := new(EventReader)
+	e := new(Reader)
 	e.Reset(&parts{pieces: [][]byte{[]byte("data: a\n\nfoo: bar\ndata: half")}, err: broken})
 	data, _, err := e.Next()
 	if string(data) != "a" || err != nil {
@@ -260,7 +260,7 @@ func FuzzEventReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, seed uint64) {
 		want := referenceEvents(string(stream))
-		e := new(EventReader)
+		e := new(Reader)
 		for _, cut := range []func([]byte) [][]byte{
 			func(b []byte) [][]byte { return [][]byte{b} },
 			func(b []byte) [][]byte { return loadtest.Pieces(b, func() int { return 1 }) },
@@ -270,7 +270,7 @@ func FuzzEventReader(f *testing.F) {
 			if len(stream) == 0 {
 				in = nil
 			}
-			for _, read := range []func(*EventReader, [][]byte) ([]string, error){readEvents, readLent} {
+			for _, read := range []func(*Reader, [][]byte) ([]string, error){readEvents, readLent} {
 				got, err := read(e, slices.Clone(in))
 				if !errors.Is(err, io.EOF) || !cmp.Equal(got, want) {
 					t.Fatalf("stream %q in %d pieces: got %q, %v, want %q", stream, len(in), got, err, want)

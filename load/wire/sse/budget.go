@@ -1,4 +1,4 @@
-package wire
+package sse
 
 import (
 	"errors"
@@ -10,19 +10,21 @@ import (
 // ErrOverBudget says that the answers in flight hold too much memory together.
 var ErrOverBudget = errors.New("the answers in flight hold too much memory together")
 
-// Budget bounds the memory that all answers of a pass hold at the same time. A
-// nil Budget bounds nothing.
+// Budget bounds the memory that all answers of a pass hold at the same time: each
+// answer is bounded, but thousands of long ones together could still exhaust the
+// machine. Whoever keeps more of an answer takes bytes out of the budget first, and
+// gives them back once the answer is dropped. A nil Budget bounds nothing.
 type Budget struct{ left atomic.Int64 }
 
-// newBudget is a budget of so many bytes.
+// newBudget returns a budget of that many bytes.
 func newBudget(bytes int64) *Budget {
 	b := new(Budget)
 	b.left.Store(bytes)
 	return b
 }
 
-// DefaultBudget is a quarter of this program's memory limit (GOMEMLIMIT), at most
-// 2 GiB.
+// DefaultBudget returns a budget of a quarter of this program's memory limit
+// (GOMEMLIMIT), at most 2 GiB.
 func DefaultBudget() *Budget {
 	const most, share = 2 << 30, 4
 	limit := debug.SetMemoryLimit(-1)
@@ -32,8 +34,8 @@ func DefaultBudget() *Budget {
 	return newBudget(min(most, limit/share))
 }
 
-// Take takes bytes out of the budget; false, and nothing taken, if they are not
-// there.
+// Take takes bytes out of the budget. It returns false, and takes nothing, if fewer
+// are left.
 func (b *Budget) Take(bytes int) bool {
 	if b == nil || bytes <= 0 {
 		return true

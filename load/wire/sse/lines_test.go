@@ -1,4 +1,4 @@
-package wire
+package sse
 
 import (
 	"encoding/json"
@@ -50,7 +50,7 @@ func TestLineReader(t *testing.T) {
 			if len(tt.stream) > split.Most {
 				continue
 			}
-			got, err := readEvents(&EventReader{Lines: true}, split.Cut([]byte(tt.stream)))
+			got, err := readEvents(&Reader{Lines: true}, split.Cut([]byte(tt.stream)))
 			if !errors.Is(err, io.EOF) || !cmp.Equal(got, tt.want) {
 				t.Errorf("%s, %s: got %.100q, %v, want %.100q", tt.name, split.Name, got, err, tt.want)
 			}
@@ -61,7 +61,7 @@ func TestLineReader(t *testing.T) {
 // TestLineStamps: a line bears the time of the read that completed it; one
 // that only the end of the stream completed, that of its last bytes.
 func TestLineStamps(t *testing.T) {
-	e := &EventReader{Lines: true}
+	e := &Reader{Lines: true}
 	e.Reset(&parts{pieces: [][]byte{[]byte("{"), []byte("}\n{}\n["), []byte("]\n"), []byte("1"), []byte("2")}})
 	var got []time.Duration
 	for {
@@ -77,7 +77,7 @@ func TestLineStamps(t *testing.T) {
 }
 
 func TestLineLimit(t *testing.T) {
-	got, err := readEvents(&EventReader{Lines: true, Limit: 8 << 10}, [][]byte{[]byte(strings.Repeat("x", 9000))})
+	got, err := readEvents(&Reader{Lines: true, limit: 8 << 10}, [][]byte{[]byte(strings.Repeat("x", 9000))})
 	if !errors.Is(err, ErrEventTooLong) || len(got) != 0 {
 		t.Errorf("got %d lines and error %v, want none and %v", len(got), err, ErrEventTooLong)
 	}
@@ -89,7 +89,7 @@ func FuzzLineReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, seed uint64) {
 		want := referenceLines(string(stream))
-		e := &EventReader{Lines: true}
+		e := &Reader{Lines: true}
 		for _, cut := range []func([]byte) [][]byte{
 			func(b []byte) [][]byte { return [][]byte{b} },
 			func(b []byte) [][]byte { return loadtest.Pieces(b, func() int { return 1 }) },

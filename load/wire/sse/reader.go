@@ -1,4 +1,10 @@
-package wire
+// Package sse cuts the body of an answer into server-sent events or JSON lines.
+//
+// What goes in: bytes as they arrive, each read with its time. What comes out: the
+// data of one event after the other, with the time of the read that completed it.
+// Buffers are bounded, and all readers of a pass share a budget. It opens no
+// connection and knows no API.
+package sse
 
 import (
 	"bytes"
@@ -17,6 +23,9 @@ const (
 	MaxInvalidLine = 256
 )
 
+// ErrWouldBlock is what a StampedReader returns while nothing is there to be read.
+var ErrWouldBlock = errors.New("nothing to read yet")
+
 // ErrEventTooLong says that a line or the data of an event exceeds the reader's limit.
 var ErrEventTooLong = errors.New("event too long")
 
@@ -27,19 +36,19 @@ type StampedReader interface {
 	ReadStamped(p []byte) (n int, at time.Duration, err error)
 }
 
-// EventReader cuts a byte stream into server-sent events by the rules of the
+// Reader cuts a byte stream into server-sent events by the rules of the
 // HTML standard, however the stream is split over reads: lines end with LF,
 // CRLF or CR; data lines of one event are joined by LF; comments and fields
 // other than data are signs of life only; an event counts once its blank line
 // is there, and one that the end of the stream cuts off is dropped.
 //
-// With lines set it reads JSON lines instead: see nextLine.
-type EventReader struct {
+// With Lines set it reads JSON lines instead: see nextLine.
+type Reader struct {
 	src       StampedReader
 	Watch     ReadWatcher   // sees every read; nil: nothing does
 	Scratch   *Scratch      // nil: none
 	Lines     bool          // the stream is JSON lines
-	Limit     int           // bytes; 0: maxEvent
+	limit     int           // bytes; 0: maxEvent
 	Budget    *Budget       // of all readers of a pass
 	taken     int           // bytes of the budget
 	buf       []byte        // own, or that of lent
@@ -65,29 +74,29 @@ type EventReader struct {
 	Total        int64 // bytes read
 }
 
-// ReadWatcher is told when bytes were read.
+// ReadWatcher learns when bytes were read.
 type ReadWatcher interface{ Alive(at time.Duration) }
 
-// Scratch is what a reader needs only as long as it does not wait: all streams
+// Scratch is memory that a reader needs only as long as it does not wait: all streams
 // of a loop share one, which stays in the processor's cache.
 type Scratch struct {
 	buf   [largestRead]byte
-	Value any // what the Taker of answers likes to keep beside it
+	Value any // of the user: what it needs for no longer than the buffer
 }
 
 // Reset prepares the reader for another stream; buffers are kept.
-func (e *EventReader) Reset(src StampedReader) {
-	*e = EventReader{
-		src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined,
+func (e *Reader) Reset(src StampedReader) {
+	*e = Reader{
+		src: src, Lines: e.Lines, limit: e.limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined,
 		InvalidLine: e.InvalidLine[:0],
 	}
-	if e.Limit == 0 {
-		e.Limit = maxEvent
+	if e.limit == 0 {
+		e.limit = maxEvent
 	}
 }
 
-// Release gives back what the reader has of its budget.
-func (e *EventReader) Release() {
+// Release gives back what the reader took out of its budget.
+func (e *Reader) Release() {
 	e.Budget.Give(e.taken)
 	e.taken = 0
 }
@@ -95,7 +104,7 @@ func (e *EventReader) Release() {
 // Next returns the data of the next event, valid until the next call, and the
 // arrival time of the read that completed it. The error is io.EOF at the end
 // of the stream, or what the source said.
-func (e *EventReader) Next() (data []byte, at time.Duration, err error) {
+func (e *Reader) Next() (data []byte, at time.Duration, err error) {
 	if e.Lines {
 		return e.nextLine()
 	}
@@ -125,7 +134,7 @@ func (e *EventReader) Next() (data []byte, at time.Duration, err error) {
 
 // line returns the next whole line without its end, or false if more bytes
 // are needed.
-func (e *EventReader) line() ([]byte, bool) {
+func (e *Reader) line() ([]byte, bool) {
 	b := e.buf[e.r:e.w]
 	if e.skipLF && len(b) > 0 {
 		if b[0] == '\n' {
@@ -170,7 +179,7 @@ func lineEnd(b []byte) int {
 }
 
 // field takes in one line that is not blank.
-func (e *EventReader) field(line []byte) error {
+func (e *Reader) field(line []byte) error {
 	name, value, _ := bytes.Cut(line, []byte{':'})
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
@@ -192,12 +201,12 @@ func (e *EventReader) field(line []byte) error {
 	return nil
 }
 
-func (e *EventReader) addData(line []byte) error {
+func (e *Reader) addData(line []byte) error {
 	if !e.hasData {
 		e.data = nil
 	}
-	if len(e.data)+len(line) >= e.Limit {
-		return fmt.Errorf("%w: its data exceeds %d bytes", ErrEventTooLong, e.Limit)
+	if len(e.data)+len(line) >= e.limit {
+		return fmt.Errorf("%w: its data exceeds %d bytes", ErrEventTooLong, e.limit)
 	}
 	if !e.hasData {
 		e.data, e.hasData, e.isJoined = line, true, false
@@ -210,7 +219,7 @@ func (e *EventReader) addData(line []byte) error {
 }
 
 // keepData copies the data out of the buffer.
-func (e *EventReader) keepData() {
+func (e *Reader) keepData() {
 	if !e.isJoined {
 		e.joined = append(e.joined[:0], e.data...)
 		e.data, e.isJoined = e.joined, true
@@ -219,7 +228,7 @@ func (e *EventReader) keepData() {
 
 // Fill reads once more, making room first. Bytes that come with an error are
 // used before the error is returned.
-func (e *EventReader) Fill() error {
+func (e *Reader) Fill() error {
 	if e.err != nil {
 		return e.err
 	}
@@ -255,24 +264,24 @@ func (e *EventReader) Fill() error {
 	return io.ErrNoProgress
 }
 
-// releaseScratch leaves the lent buffer and keeps what is not cut into lines yet.
-func (e *EventReader) releaseScratch() {
+// releaseScratch switches back to the reader's own buffer, with what is not cut into
+// lines yet.
+func (e *Reader) releaseScratch() {
 	if e.onScratch {
 		e.own = append(e.own[:0], e.buf[e.r:e.w]...)
 		e.buf, e.r, e.w, e.onScratch = e.own[:cap(e.own)], 0, len(e.own), false
 	}
 }
 
-// useScratch goes over to the lent buffer, unless it would be filled half with
-// what is kept.
-func (e *EventReader) useScratch() {
+// useScratch switches to the lent buffer, unless what is kept would fill half of it.
+func (e *Reader) useScratch() {
 	if e.Scratch != nil && !e.onScratch && e.w-e.r < len(e.Scratch.buf)/2 {
 		e.r, e.w = 0, copy(e.Scratch.buf[:], e.buf[e.r:e.w])
 		e.buf, e.onScratch = e.Scratch.buf[:], true
 	}
 }
 
-func (e *EventReader) makeRoom() error {
+func (e *Reader) makeRoom() error {
 	if e.useScratch(); e.r > 0 { // what is left is the start of a line, and short in most cases
 		e.r, e.w = 0, copy(e.buf, e.buf[e.r:e.w])
 	}
@@ -280,11 +289,11 @@ func (e *EventReader) makeRoom() error {
 		return nil
 	}
 
-	if len(e.buf) >= e.Limit {
-		return fmt.Errorf("%w: a line exceeds %d bytes", ErrEventTooLong, e.Limit)
+	if len(e.buf) >= e.limit {
+		return fmt.Errorf("%w: a line exceeds %d bytes", ErrEventTooLong, e.limit)
 	}
 
-	size := min(max(2*len(e.buf), firstBuffer), e.Limit)
+	size := min(max(2*len(e.buf), firstBuffer), e.limit)
 	if err := e.afford(2 * size); err != nil { // an event of several lines is copied once more
 		return err
 	}
@@ -294,11 +303,11 @@ func (e *EventReader) makeRoom() error {
 	return nil
 }
 
-// freeBuffer is the size up to which buffers do not count for the budget.
+// freeBuffer is the size in bytes up to which a reader's buffers do not count.
 const freeBuffer = 64 << 10
 
-// afford takes what buffers of that size need more of the budget.
-func (e *EventReader) afford(size int) error {
+// afford takes out of the budget what buffers of that size need more than before.
+func (e *Reader) afford(size int) error {
 	if size <= freeBuffer || size <= e.taken {
 		return nil
 	}
@@ -309,8 +318,9 @@ func (e *EventReader) afford(size int) error {
 	return nil
 }
 
-// Partial returns the event that the end of the stream cut off, "" if none.
-func (e *EventReader) Partial() string {
+// Partial returns the start of the event that the end of the stream cut off, "" if
+// none.
+func (e *Reader) Partial() string {
 	switch {
 	case e.hasData && !e.dispatched:
 		return string(e.data[:min(len(e.data), MaxInvalidLine)])
@@ -320,11 +330,11 @@ func (e *EventReader) Partial() string {
 	return ""
 }
 
-// Spent reports whether nothing that was read is left.
-func (e *EventReader) Spent() bool { return e.r == e.w }
+// Spent reports whether all that was read has been cut.
+func (e *Reader) Spent() bool { return e.r == e.w }
 
-// Rest is what was read and is left.
-func (e *EventReader) Rest() []byte { return e.buf[e.r:e.w] }
+// Rest returns what was read and is not cut yet.
+func (e *Reader) Rest() []byte { return e.buf[e.r:e.w] }
 
-// Footprint is the size in bytes of the buffers that are kept.
-func (e *EventReader) Footprint() int { return cap(e.own) + cap(e.joined) }
+// Footprint returns the size in bytes of the buffers that the reader keeps.
+func (e *Reader) Footprint() int { return cap(e.own) + cap(e.joined) }
