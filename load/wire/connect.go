@@ -126,7 +126,7 @@ func (d *direct) open(ctx context.Context, addr netip.AddrPort, ls *loops) (*soc
 		return nil, err
 	}
 
-	c, err := joined(fd, ls)
+	c, err := joined(fd, false, ls)
 	if err != nil || open {
 		return c, err
 	}

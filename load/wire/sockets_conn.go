@@ -61,16 +61,13 @@ func newSocketConn(conn net.Conn, ls *loops) (*socketConn, error) {
 	if !ok {
 		return &socketConn{conn: conn, made: time.Now()}, nil
 	}
-	c, err := joined(fd, ls)
-	if err == nil && conn.LocalAddr().Network() != "tcp" {
-		c.thorough = true
-	}
-	return c, err
+	return joined(fd, conn.LocalAddr().Network() != "tcp", ls)
 }
 
-// joined gives the socket fd to one of the loops, or closes it.
-func joined(fd int, ls *loops) (*socketConn, error) {
-	c := &socketConn{fd: fd, made: time.Now(), done: make(chan struct{}, 1)}
+// joined gives the socket fd to one of the loops, or closes it. The loop may see
+// events of it at once.
+func joined(fd int, thorough bool, ls *loops) (*socketConn, error) {
+	c := &socketConn{fd: fd, thorough: thorough, made: time.Now(), done: make(chan struct{}, 1)}
 	if err := ls.join(c); err != nil {
 		_ = unix.Close(fd)
 		return nil, err
