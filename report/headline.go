@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/differences"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/results"
@@ -37,9 +36,9 @@ func headlineOf(run *results.Run) headline {
 		h.sets = "with --set " + text.Clean(strings.Join(m.Sets, " --set "))
 	}
 
-	if m.Simulated || versus.AnySimulated(run) {
+	if m.Simulated || run.AnySimulated() {
 		h.simulated = grid.SimulatedLine
-		if !versus.AllSimulated(run) {
+		if !run.AllSimulated() {
 			h.simulated += " (the rows marked" + grid.Simulated + ")"
 		}
 	}

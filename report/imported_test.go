@@ -59,9 +59,9 @@ func TestCompareWithImported(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.Others[0].Sets[0]
-			if s.Never != "" {
-				t.Fatalf("not comparable: %s", s.Never)
+			s := c.Others[0].Pairs[0]
+			if s.NotCompared != "" {
+				t.Fatalf("not comparable: %s", s.NotCompared)
 			}
 			if !strings.Contains(strings.Join(s.Notes, "\n"), tt.note) {
 				t.Errorf("notes %q lack %q", s.Notes, tt.note)

@@ -131,10 +131,10 @@ func twoRuns(t *testing.T, random *rand.Rand, faster float64) []compare.Differen
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Others) != 1 || len(c.Others[0].Sets) != 1 || c.Others[0].Sets[0].Never != "" {
+	if len(c.Others) != 1 || len(c.Others[0].Pairs) != 1 || c.Others[0].Pairs[0].NotCompared != "" {
 		t.Fatalf("comparison = %+v", c.Others)
 	}
-	return c.Others[0].Sets[0].Differences
+	return c.Others[0].Pairs[0].Differences
 }
 
 // The whole way, from folders to verdicts: nights of two equal arms, and nights

@@ -76,7 +76,7 @@ func StandingOf(run *results.Run) Standing {
 		s.Lines = append(s.Lines, fmt.Sprintf("Only one variant has valid figures%s.", atPoints(alone)))
 	}
 	if points := pointsWithoutValid(run, contests); len(points) > 0 {
-		there := slices.DeleteFunc(versus.StepResults(run), func(r *results.Result) bool {
+		there := slices.DeleteFunc(run.Results(), func(r *results.Result) bool {
 			return !slices.Contains(points, r.Step.Point)
 		})
 		s.Lines = append(s.Lines, fmt.Sprintf("No valid figures at %s%s.", text.Few(points), reasonsText(there)))
@@ -89,12 +89,12 @@ func StandingOf(run *results.Run) Standing {
 // steps, or of one that has not come to any.
 func nothingStands(run *results.Run) Standing {
 	tried := func(r *results.Result) bool { return r.Verdict != results.NotRun }
-	if !slices.ContainsFunc(versus.StepResults(run), tried) {
+	if !slices.ContainsFunc(run.Results(), tried) {
 		return Standing{}
 	}
 
 	return Standing{Lines: []string{fmt.Sprintf("Nothing to compare: no step of this run has valid figures%s.",
-		reasonsText(versus.StepResults(run)))}}
+		reasonsText(run.Results()))}}
 }
 
 // reasonsText names the warnings that disqualified steps and the classes of failed
@@ -121,7 +121,7 @@ func reasonsText(steps []*results.Result) string {
 // no contest.
 func pointsWithoutValid(run *results.Run, contests []versus.Contest) []string {
 	var points []string
-	for _, r := range versus.StepResults(run) {
+	for _, r := range run.Results() {
 		contested := slices.ContainsFunc(contests, func(c versus.Contest) bool { return c.Point == r.Step.Point })
 		if r.Verdict != results.NotRun && !contested {
 			points = text.AppendNew(points, r.Step.Point)
@@ -383,14 +383,14 @@ func searchStanding(run *results.Run) Standing {
 	policy := run.Manifest.Search
 	s := Standing{Table: studies.LimitTable(run, searches)}
 	for _, variant := range versus.VariantsOf(run) {
-		met, missed, ended, all := versus.LimitsOf(searches, variant)
+		met, missed, ended, all := search.LimitsOf(searches, variant)
 		if all == 0 || variant == run.Manifest.NullTest {
 			continue
 		}
 		line := fmt.Sprintf("%s: no limit found", text.Clean(variant))
 		if ended > 0 {
 			least, why := "", ""
-			if limited, steps := versus.ClientLimited(searches, variant); limited > 0 {
+			if limited, steps := search.ClientLimited(searches, variant); limited > 0 {
 				least = "at least "
 				why = fmt.Sprintf("; the client was the limit in %d of %s, so the server may handle more", limited,
 					text.Count(steps, "step"))

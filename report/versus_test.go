@@ -349,7 +349,7 @@ func TestCompareRefuses(t *testing.T) {
 		Baseline: "tuesday", Figures: []string{"p99_e2el_ms"},
 		Rounds: 10, Margin: 0.02,
 	})
-	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Others[0].Sets[0].Differences) != 1 {
+	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Others[0].Pairs[0].Differences) != 1 {
 		t.Errorf("Compare = %+v, %v; want the second side as baseline and one figure", c, err)
 	}
 }

@@ -82,16 +82,16 @@ func (r *Result) IsStated(setting string) bool {
 
 // KnowsCompleted reports whether the number of successful requests is known: of an
 // imported step its file must state it.
-func (r *Result) KnowsCompleted() bool { return r.measuredByBench() || r.states("completed") }
+func (r *Result) KnowsCompleted() bool { return r.MeasuredByBench() || r.states("completed") }
 
 // KnowsFailed reports whether the number of failed requests is known.
 func (r *Result) KnowsFailed() bool {
-	return r.measuredByBench() || r.states("failed") || r.states("completed") && r.IsStated("num_prompts")
+	return r.MeasuredByBench() || r.states("failed") || r.states("completed") && r.IsStated("num_prompts")
 }
 
 // KnowsAsked reports whether the number of requests asked for is known.
 func (r *Result) KnowsAsked() bool {
-	return r.measuredByBench() || r.IsStated("num_prompts") || r.states("completed") && r.states("failed")
+	return r.MeasuredByBench() || r.IsStated("num_prompts") || r.states("completed") && r.states("failed")
 }
 
 // KnownCounts are the counts of a pass that are known: all of a pass of bench;
@@ -109,7 +109,7 @@ type KnownCounts struct {
 // Known tells the counts of r's figures f that are known.
 func (r *Result) Known(f *Figures) KnownCounts {
 	k := KnownCounts{&f.Asked, &f.Completed, &f.Failed, &f.Unsent, &f.DurationS, &f.PeakConcurrent}
-	if r.measuredByBench() {
+	if r.MeasuredByBench() {
 		return k
 	}
 
@@ -131,7 +131,9 @@ func (r *Result) Known(f *Figures) KnownCounts {
 	return k
 }
 
-func (r *Result) measuredByBench() bool { return r.Imported == nil || r.Imported.Ours() }
+// MeasuredByBench reports whether bench measured the step, here or somewhere else,
+// and not another program.
+func (r *Result) MeasuredByBench() bool { return r.Imported == nil || r.Imported.Ours() }
 
 // states reports whether the file of an imported step states a figure.
 func (r *Result) states(figure string) bool {

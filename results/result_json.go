@@ -35,7 +35,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 	type plain Result
 	var whole any = plain(r)
-	if r.Figures != nil && !r.measuredByBench() {
+	if r.Figures != nil && !r.MeasuredByBench() {
 		type all struct{ *Figures }
 		type told struct {
 			all

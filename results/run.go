@@ -53,6 +53,25 @@ func (r *Run) Step(id string) *Step {
 	return nil
 }
 
+// Results are those of the steps, in the order of the plan.
+func (r *Run) Results() []*Result {
+	all := make([]*Result, len(r.Steps))
+	for i, s := range r.Steps {
+		all[i] = s.Result
+	}
+	return all
+}
+
+// AnySimulated reports whether a step is simulated.
+func (r *Run) AnySimulated() bool {
+	return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Result.Simulated })
+}
+
+// AllSimulated reports whether no step with figures is real.
+func (r *Run) AllSimulated() bool {
+	return !slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Result.Figures != nil && !s.Result.Simulated })
+}
+
 // EndedEarly is what ended the run, at its latest end, before its plan did; nil: nothing.
 func (r *Run) EndedEarly() *Failure {
 	for _, e := range slices.Backward(r.Events) {

@@ -108,23 +108,13 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		return export.Benchstat(e.stdout, sides)
 	}
 
-	figures := o.figures
-	var named []string
-	for _, c := range conditions {
-		named = append(named, c.Figure)
-	}
-	if figures != nil {
-		figures = append(figures, named...)
-	}
-
 	matches, err := versus.ParseMatches(o.match)
 	if err != nil {
 		return usageError(fmt.Errorf("--match: %w", err))
 	}
 
 	comparison, err := versus.Compare(sides, versus.CompareOptions{
-		Baseline: o.baseline, Figures: figures, Parts: named,
-		Margin: float64(o.margin), Match: matches,
+		Baseline: o.baseline, Figures: o.figures, Conditions: conditions, Margin: float64(o.margin), Match: matches,
 	})
 	if err != nil {
 		return usageError(err)

@@ -117,6 +117,14 @@ func (f Figure) ready() Figure {
 	return f
 }
 
+// Compare orders two values, the better one first.
+func (f Figure) Compare(a, b float64) int {
+	if f.Higher {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
+}
+
 // FileName is the name in summary.csv, which has the unit.
 func (f Figure) FileName() string { return cmp.Or(f.File, f.Name) }
 

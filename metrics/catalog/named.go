@@ -241,3 +241,29 @@ func Holds(c results.Condition, r *results.Result) (value *float64, holds bool) 
 		return value, v >= c.Value
 	}
 }
+
+// NameOf is the name of a figure that vLLM's client or summary.csv calls so:
+// "p99_ttft_s" for "p99_ttft_ms".
+func NameOf(name string) string {
+	if whole, part, ok := strings.Cut(name, "@"); ok && part != "" {
+		if _, err := Find(whole); err == nil { // not a test of llama-bench
+			return NameOf(whole) + "@" + part
+		}
+	}
+	if f, err := Find(name); err == nil && f.FileName() == name {
+		return f.Name
+	}
+	if stem, ok := strings.CutSuffix(name, "_ms"); ok {
+		return stem + "_s"
+	}
+	return name
+}
+
+// Among is the figure of a name, or one that shows the name alone.
+func Among(figures []Figure, name string) Figure {
+	at := slices.IndexFunc(figures, func(f Figure) bool { return f.Name == name })
+	if at < 0 {
+		return Figure{Name: name, Title: name, Scale: 1}
+	}
+	return figures[at]
+}

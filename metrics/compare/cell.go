@@ -104,6 +104,33 @@ func (c Cell) livesBegan() []float64 {
 	return began
 }
 
+// IsSimulated reports whether a step of the cell is simulated.
+func (c Cell) IsSimulated() bool {
+	return slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.Simulated })
+}
+
+// Extrapolated is the extrapolation of the cell's counted steps; nil: they are measured.
+func (c Cell) Extrapolated() *results.Extrapolation {
+	for _, r := range c.Counted {
+		if r.Extrapolated != nil {
+			return r.Extrapolated
+		}
+	}
+	return nil
+}
+
+// ByPoint are cells in groups of one load point each, which follow one another.
+func ByPoint(cells []Cell) [][]Cell {
+	var groups [][]Cell
+	for i, c := range cells {
+		if i == 0 || c.Point != cells[i-1].Point {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], c)
+	}
+	return groups
+}
+
 // CellsOf groups steps of a run as its manifest orders them.
 func CellsOf(m results.Manifest, steps []*results.Result) []Cell {
 	cells := Cells(steps, m.Variants, m.Points)

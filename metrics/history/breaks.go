@@ -37,7 +37,7 @@ func (s *Series) findBreaks(rule compare.Rule, changes changeBook) {
 	for i := 1; i < len(s.Entries); i++ {
 		c := changes.between(s.Entries[i-1], s.Entries[i])
 		if len(c.differ) > 0 || c.never != "" {
-			s.Breaks = append(s.Breaks, Break{At: i, Recorded: c.differ, Never: c.never})
+			s.Breaks = append(s.Breaks, Break{At: i, Recorded: c.differ, NotCompared: c.never})
 		}
 	}
 
@@ -47,7 +47,7 @@ func (s *Series) findBreaks(rule compare.Rule, changes changeBook) {
 	}
 	ends = append(ends, len(s.Entries))
 	for i := range s.Breaks {
-		if b := &s.Breaks[i]; b.Never == "" {
+		if b := &s.Breaks[i]; b.NotCompared == "" {
 			b.Difference, b.OfRuns = s.across(ends[i], ends[i+1], ends[i+2], rule)
 		}
 	}
@@ -102,7 +102,7 @@ func judge(all []Series, rule compare.Rule) {
 	var places []*Break
 	for i := range all {
 		for j := range all[i].Breaks {
-			if b := &all[i].Breaks[j]; b.Never == "" {
+			if b := &all[i].Breaks[j]; b.NotCompared == "" {
 				differences, places = append(differences, b.Difference), append(places, b)
 			}
 		}

@@ -39,7 +39,7 @@ type Break struct {
 	At       int // index of the first entry after it
 	Recorded []versus.Change
 	// why the figures of both sides are not compared; "": they are
-	Never string
+	NotCompared string
 	// Means of runs are compared where both sides have enough of them, else the
 	// server starts of the two runs beside the break.
 	OfRuns   bool
@@ -111,7 +111,7 @@ func seriesOf(sides []versus.Side, cells [][]compare.Cell, f catalog.Figure, w W
 
 			all = add(all, Series{
 				Scenario: side.Run.Manifest.Scenario, Variant: cell.Variant, Point: cell.Point,
-				Simulated: versus.IsSimulated(*cell), Figure: f,
+				Simulated: cell.IsSimulated(), Figure: f,
 			}, entry)
 		}
 	}

@@ -70,7 +70,7 @@ func words(s Series) []string {
 	var all []string
 	for _, b := range s.Breaks {
 		line := fmt.Sprintf("%s %s", s.Entries[b.At].Run, b.Verdict)
-		if b.Never != "" {
+		if b.NotCompared != "" {
 			line = s.Entries[b.At].Run + " never"
 		}
 		if b.OfRuns {

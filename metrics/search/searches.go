@@ -67,3 +67,39 @@ func Limits(searches []Run, variant string) compare.Sample {
 	}
 	return sample
 }
+
+// ClientLimited counts the steps of a variant's searches in which the client
+// was the limit, and all of them. Where there are any, the server may bear more
+// than the limit that was found.
+func ClientLimited(searches []Run, variant string) (limited, all int) {
+	for _, s := range searches {
+		if s.Variant != variant {
+			continue
+		}
+		all += len(s.Steps)
+		for _, r := range s.Steps {
+			if slices.ContainsFunc(r.Warnings,
+				func(w results.Warning) bool { return w.Code == results.WarnClientLimit }) {
+				limited++
+			}
+		}
+	}
+
+	return limited, all
+}
+
+// LimitsOf are the ends of the brackets of a variant's searches that came within
+// the tolerance, how many those are, and of how many.
+func LimitsOf(searches []Run, variant string) (met, missed []float64, ended, all int) {
+	for _, s := range searches {
+		if s.Variant != variant {
+			continue
+		}
+		all++
+		if s.End.Within {
+			ended++
+			met, missed = append(met, *s.End.Met), append(missed, *s.End.Missed)
+		}
+	}
+	return met, missed, ended, all
+}

@@ -15,8 +15,8 @@ import (
 // chosenByBench are flags whose values bench picks afresh for each start.
 var chosenByBench = []string{"--host", "--port"}
 
-// flagName is the name that a flag is compared by.
-func flagName(launcher, name string) string {
+// normalizeFlag gives the name by which a flag is compared.
+func normalizeFlag(launcher, name string) string {
 	if strings.HasPrefix(name, "--") {
 		name = strings.ReplaceAll(name, "_", "-")
 	}
@@ -27,10 +27,10 @@ func flagName(launcher, name string) string {
 	return name
 }
 
-// sameValue writes a value in one way: numbers by sameNumber, 8K as 8192 where the
-// engine takes that, JSON without blanks and with its keys in order, "set" for what
-// turns a switch on, "false" for what turns it off.
-func sameValue(launcher, name, value string) string {
+// normalizeValue writes a value in one way: numbers by normalizeNumber, 8K as 8192 where
+// the engine accepts that, JSON without blanks and with its keys in order, "set" for
+// what turns a switch on, "false" for what turns it off.
+func normalizeValue(launcher, name, value string) string {
 	if kind, known := engines.Lookup(launcher); known && slices.Contains(kind.ShortNumbers, name) {
 		if n, ok := text.WholeNumber(value); ok {
 			return strconv.FormatInt(n, 10)
@@ -39,24 +39,22 @@ func sameValue(launcher, name, value string) string {
 	switch lower := strings.ToLower(value); {
 	case lower == "true" || lower == "on" || name == "--flash-attn" && value == "1":
 		return switchedOn
-	case lower == "off" || name == "--flash-attn" && value == "0":
-		return switchedOff
-	case lower == switchedOff:
+	case lower == switchedOff || lower == "off" || name == "--flash-attn" && value == "0":
 		return switchedOff
 	case strings.HasPrefix(value, "{") || strings.HasPrefix(value, "["):
-		return sameJSON(value)
+		return normalizeJSON(value)
 	}
-	return sameNumber(value)
+	return normalizeNumber(value)
 }
 
-// What a switch is said to be.
+// The normalized values of a switch.
 const (
 	switchedOn  = "set"
 	switchedOff = "false"
 )
 
-// sameJSON writes JSON in one way; what is not JSON stays as it is.
-func sameJSON(text string) string {
+// normalizeJSON writes JSON in one way; what is not JSON stays as it is.
+func normalizeJSON(text string) string {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var value any
@@ -67,24 +65,24 @@ func sameJSON(text string) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(withSameNumbers(value)) != nil {
+	if encoder.Encode(normalizeNumbers(value)) != nil {
 		return text
 	}
 	return strings.TrimSpace(out.String())
 }
 
-func withSameNumbers(value any) any {
+func normalizeNumbers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			v[name] = withSameNumbers(inner)
+			v[name] = normalizeNumbers(inner)
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = withSameNumbers(inner)
+			v[i] = normalizeNumbers(inner)
 		}
 	case json.Number:
-		return json.Number(sameNumber(v.String()))
+		return json.Number(normalizeNumber(v.String()))
 	}
 	return value
 }
@@ -107,9 +105,9 @@ func foldNegations(a, b map[string]string) (map[string]string, map[string]string
 	return fold(a, b), fold(b, a)
 }
 
-// sameNumber writes a number in one way: 0.960 is 0.96, and 8.0 is 8. What is
+// normalizeNumber writes a number in one way: 0.960 is 0.96, and 8.0 is 8. What is
 // no plain decimal number stays as it is.
-func sameNumber(value string) string {
+func normalizeNumber(value string) string {
 	if value == "" || strings.Trim(value, "+-.0123456789") != "" {
 		return value
 	}

@@ -97,7 +97,7 @@ func withoutFolder(text, run string) string {
 }
 
 // ArgumentsOf reads a command line: flags with their values, in one form
-// however they are spelled (--a_b=1, --a-b 1, -tp 8), values by sameValue, and
+// however they are spelled (--a_b=1, --a-b 1, -tp 8), values by normalizeValue, and
 // the others by position. A flag that is there without a value is "set"; one
 // that is there twice with the same value counts once. Flags that bench chooses for each start are left out.
 func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[string]string {
@@ -111,7 +111,7 @@ func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[
 			continue
 		}
 		name, value, given := strings.Cut(arg, "=")
-		name = flagName(launcher, name)
+		name = normalizeFlag(launcher, name)
 		switch {
 		case given:
 		case i+1 < len(argv) && !isFlag(argv[i+1]):
@@ -123,7 +123,7 @@ func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[
 		if slices.Contains(chosenByBench, name) {
 			continue
 		}
-		value = sameValue(launcher, name, plain(value))
+		value = normalizeValue(launcher, name, plain(value))
 		if before, again := args[name]; again && before != value {
 			value = before + " " + value
 		}
@@ -160,13 +160,8 @@ func (a Recipe) Changes(b Recipe) []Change {
 
 // mapChanges compares what two maps hold.
 func mapChanges(what string, a, b map[string]string) []Change {
-	names := slices.Sorted(maps.Keys(a))
-	for _, name := range slices.Sorted(maps.Keys(b)) {
-		names = text.AppendNew(names, name)
-	}
-
 	var all []Change
-	for _, name := range names {
+	for _, name := range allKeys(a, b) {
 		from, inA := a[name]
 		to, inB := b[name]
 		if !inA {
@@ -181,6 +176,16 @@ func mapChanges(what string, a, b map[string]string) []Change {
 	}
 
 	return all
+}
+
+// allKeys are the names in two maps, in order those of the first and then what only
+// the second has.
+func allKeys(a, b map[string]string) []string {
+	names := slices.Sorted(maps.Keys(a))
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		names = text.AppendNew(names, name)
+	}
+	return names
 }
 
 // ChangesText says in words how a configuration differs from the baseline's.

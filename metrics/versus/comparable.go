@@ -18,7 +18,7 @@ func kindDiffers(baseline, candidate compare.Cell) string {
 	switch {
 	case len(baseline.Counted) == 0 || len(candidate.Counted) == 0:
 		return "" // a step that failed before its server answered is of neither kind
-	case IsSimulated(baseline) != IsSimulated(candidate):
+	case baseline.IsSimulated() != candidate.IsSimulated():
 		return "one side is simulated and the other is real"
 	}
 	if x, y := baseline.Counted[0].Method(), candidate.Counted[0].Method(); x != y {
@@ -31,7 +31,7 @@ func kindDiffers(baseline, candidate compare.Cell) string {
 // their hashes tell. Cells of which other repeats count, each with prompts of its
 // own, have the prompts of one load.
 func promptsDiffer(baseline, candidate compare.Cell) string {
-	b, c := promptHashes(baseline), promptHashes(candidate)
+	b, c := hashesOf(baseline.Counted), hashesOf(candidate.Counted)
 	if len(b) == 0 || len(c) == 0 {
 		return ""
 	}
@@ -42,10 +42,8 @@ func promptsDiffer(baseline, candidate compare.Cell) string {
 	return fmt.Sprintf("the prompts differ (SHA-256 %s and %s)", Short(b[0]), Short(c[0]))
 }
 
-// promptHashes are those of a cell's repeats, each of which may have prompts of
-// its own.
-func promptHashes(c compare.Cell) []string { return hashesOf(c.Counted) }
-
+// hashesOf are the hashes of the prompts of steps: each repeat of a cell may have
+// prompts of its own.
 func hashesOf(steps []*results.Result) []string {
 	var hashes []string
 	for _, r := range steps {
@@ -151,7 +149,7 @@ func sideNotes(c compare.Cell) []string {
 		notes = append(notes, name+": imported: whether its repeats are restarts of the server is not known")
 	}
 
-	if e := ExtrapolationOf(c); e != nil {
+	if e := c.Extrapolated(); e != nil {
 		notes = append(notes, name+": "+ExtrapolatedText(*e))
 	}
 

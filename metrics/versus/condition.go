@@ -36,7 +36,7 @@ func ParseCondition(text string) (Condition, error) {
 		return Condition{}, fmt.Errorf("condition %q: %q is not a number of percent", text, found[3])
 	}
 	return Condition{
-		Text: strings.TrimSpace(text), Figure: FigureName(found[1]), Below: found[2] == "<",
+		Text: strings.TrimSpace(text), Figure: catalog.NameOf(found[1]), Below: found[2] == "<",
 		Limit: percent / 100,
 	}, nil
 }
@@ -62,11 +62,11 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 		}
 		checked := 0
 		for _, v := range c.Others {
-			for i := range v.Sets {
+			for i := range v.Pairs {
 				checked++
-				if f := condition.check(&v.Sets[i]); f != nil {
+				if f := condition.check(&v.Pairs[i]); f != nil {
 					f.Condition, f.Where = condition.Text,
-						text.Clean(c.Sides[v.Side].Name+", "+v.Sets[i].Candidate.Variant+", "+v.Sets[i].Point)
+						text.Clean(c.Sides[v.Side].Name+", "+v.Pairs[i].Candidate.Variant+", "+v.Pairs[i].Point)
 					all = append(all, *f)
 				}
 			}
@@ -85,8 +85,8 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 // check is nil where the condition surely does not hold.
 func (c Condition) check(s *Pair) *Finding {
 	switch {
-	case s.Never != "":
-		return &Finding{Uncertain: true, Why: "not comparable: " + s.Never}
+	case s.NotCompared != "":
+		return &Finding{Uncertain: true, Why: "not comparable: " + s.NotCompared}
 	case len(s.Baseline.Counted) == 0:
 		return &Finding{Uncertain: true, Why: "the baseline has no figures"}
 	case len(s.Candidate.Counted) == 0:

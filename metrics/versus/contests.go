@@ -1,7 +1,6 @@
 package versus
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -34,7 +33,7 @@ type Rival struct {
 
 // StandingFigure is the figure that decides; false: no step has it.
 func StandingFigure(run *results.Run) (catalog.Figure, bool) {
-	steps := StepResults(run)
+	steps := run.Results()
 	figures := catalog.FiguresOf(steps)
 	want := []string{"output_throughput", "total_token_throughput"} // the latter of answers without tokens
 	if rated(steps) {
@@ -81,7 +80,7 @@ func firstTest(steps []*results.Result, figures []catalog.Figure) catalog.Figure
 // OtherTests reports whether a variant besides the given one has valid results of
 // llama-bench.
 func OtherTests(run *results.Run, variant string) bool {
-	return slices.ContainsFunc(StepResults(run), func(r *results.Result) bool {
+	return slices.ContainsFunc(run.Results(), func(r *results.Result) bool {
 		return r.Step.Variant != variant && r.Verdict == results.OK && len(r.LlamaBench) > 0
 	})
 }
@@ -127,7 +126,7 @@ func (c *Contest) lead(r Rival, figure catalog.Figure) {
 	if c.Unranked != nil {
 		best = c.Unranked.Mean
 	}
-	if r.Mean != best && (r.Mean > best) == figure.Higher {
+	if figure.Compare(r.Mean, best) < 0 {
 		c.Unranked = &r
 	}
 }
@@ -136,10 +135,10 @@ func (c *Contest) lead(r Rival, figure catalog.Figure) {
 // simulated ones where none is real.
 func contestable(run *results.Run, figure catalog.Figure) []compare.Cell {
 	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, InOrder(run)), func(c compare.Cell) bool {
-		return len(c.Counted) == 0 || c.Again || len(c.PerLife(figure.Of)) == 0 || ExtrapolationOf(c) != nil
+		return len(c.Counted) == 0 || c.Again || len(c.PerLife(figure.Of)) == 0 || c.Extrapolated() != nil
 	})
-	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return !IsSimulated(c) }) {
-		cells = slices.DeleteFunc(cells, IsSimulated)
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return !c.IsSimulated() }) {
+		cells = slices.DeleteFunc(cells, compare.Cell.IsSimulated)
 	}
 
 	return cells
@@ -148,29 +147,17 @@ func contestable(run *results.Run, figure catalog.Figure) []compare.Cell {
 // contestsOf groups cells by load point.
 func contestsOf(cells []compare.Cell, figure catalog.Figure) []Contest {
 	var all []Contest
-	for start := 0; start < len(cells); {
-		end := start + 1
-		for end < len(cells) && cells[end].Point == cells[start].Point {
-			end++
+	for _, group := range compare.ByPoint(cells) {
+		var entries []Rival
+		for _, c := range group {
+			entries = append(entries, Rival{Cell: c, Mean: metrics.Mean(c.PerLife(figure.Of))})
 		}
-		all = append(all, contestOf(cells[start:end], figure))
-		start = end
+		slices.SortStableFunc(entries, func(a, b Rival) int { return figure.Compare(a.Mean, b.Mean) })
+		all = append(all, Contest{
+			Point: group[0].Point, Best: entries[0].Cell, Mean: entries[0].Mean, Others: entries[1:],
+		})
 	}
 	return all
-}
-
-func contestOf(cells []compare.Cell, figure catalog.Figure) Contest {
-	entries := make([]Rival, len(cells))
-	for i, c := range cells {
-		entries[i] = Rival{Cell: c, Mean: metrics.Mean(c.PerLife(figure.Of))}
-	}
-	slices.SortStableFunc(entries, func(a, b Rival) int {
-		if figure.Higher {
-			return cmp.Compare(b.Mean, a.Mean)
-		}
-		return cmp.Compare(a.Mean, b.Mean)
-	})
-	return Contest{Point: cells[0].Point, Best: entries[0].Cell, Mean: entries[0].Mean, Others: entries[1:]}
 }
 
 // Judge compares the best of each point with the others there. All of that is
@@ -220,12 +207,7 @@ func (c Contest) Verdict() compare.Verdict {
 // Peak is the contest with the best figure of all, whose numbers stand for the
 // others.
 func Peak(contests []Contest, figure catalog.Figure) Contest {
-	return slices.MaxFunc(contests, func(a, b Contest) int {
-		if figure.Higher {
-			return cmp.Compare(a.Mean, b.Mean)
-		}
-		return cmp.Compare(b.Mean, a.Mean)
-	})
+	return slices.MinFunc(contests, func(a, b Contest) int { return figure.Compare(a.Mean, b.Mean) })
 }
 
 // RepeatsNeeded is the most that one of the open questions needs.

@@ -79,8 +79,8 @@ func cellChanges(base, with compare.Cell) []Change {
 	changes = append(changes, loadChanges(b, w)...)
 	if promptsDiffer(base, with) != "" {
 		changes = append(changes, Change{
-			"prompts, SHA-256", Short(promptHashes(base)[0]),
-			Short(promptHashes(with)[0]),
+			"prompts, SHA-256", Short(hashesOf(base.Counted)[0]),
+			Short(hashesOf(with.Counted)[0]),
 		})
 	}
 
@@ -122,7 +122,7 @@ func imageText(image results.ImageInfo) string {
 }
 
 func clientChanges(b, w *results.Result) []Change {
-	if !IsForeign(b) && !IsForeign(w) {
+	if b.MeasuredByBench() && w.MeasuredByBench() {
 		return mapChanges("client ", clientFacts(b), clientFacts(w))
 	}
 	return mapChanges("", map[string]string{"client": clientName(b)}, map[string]string{"client": clientName(w)})
@@ -131,7 +131,7 @@ func clientChanges(b, w *results.Result) []Change {
 // clientName says which program drove the load.
 func clientName(r *results.Result) string {
 	switch {
-	case !IsForeign(r):
+	case r.MeasuredByBench():
 		return "bench"
 	case r.Imported.Reading == "":
 		return NotKnown
@@ -148,7 +148,7 @@ func clientFacts(r *results.Result) map[string]string {
 
 func extrapolationFacts(c compare.Cell) map[string]string {
 	text := "measured"
-	if e := ExtrapolationOf(c); e != nil {
+	if e := c.Extrapolated(); e != nil {
 		text = ExtrapolatedText(*e)
 	}
 	return map[string]string{"extrapolation": text}

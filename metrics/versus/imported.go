@@ -10,11 +10,10 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// IsForeign says that another program than bench measured a step.
-func IsForeign(r *results.Result) bool { return r.Imported != nil && !r.Imported.Ours() }
-
-// isImported says that the figures of a cell were read out of others' files.
-func isImported(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, IsForeign) }
+// isImported reports whether another program than bench measured a step of the cell.
+func isImported(c compare.Cell) bool {
+	return slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return !r.MeasuredByBench() })
+}
 
 // readingOf is the generation of vLLM's client by whose definitions a cell's
 // figures were computed elsewhere; "": by ours, or it is not known.
@@ -133,10 +132,10 @@ func unknownRecipe(base, with *results.Result) (changes []Change, ok bool) {
 		}
 		return strings.Join(r.Servers[0].Argv, " ")
 	}
-	return []Change{{"server's command", short80(text(base, b)), short80(text(with, w))}}, true
+	return []Change{{"server's command", beginningOf(text(base, b)), beginningOf(text(with, w))}}, true
 }
 
-func short80(text string) string {
+func beginningOf(text string) string {
 	const longest = 80
 	if runes := []rune(text); len(runes) > longest {
 		return string(runes[:longest]) + "..."
@@ -147,7 +146,7 @@ func short80(text string) string {
 // unknownOnBoth lists what neither side tells, so that nobody takes it for
 // equal.
 func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
-	if b == nil || w == nil || !IsForeign(b) && !IsForeign(w) {
+	if b == nil || w == nil || b.MeasuredByBench() && w.MeasuredByBench() {
 		return nil
 	}
 

@@ -17,10 +17,13 @@ type machine struct {
 	Node string `json:"node"` // as the results name it; "": of an older bench
 	GPU  struct {
 		GPUs []struct {
-			Index     int    `json:"index"`
 			Name      string `json:"name"`
 			Partition string `json:"partition"`
 			Memory    string `json:"memory_mode"`
+			VRAM      *int64 `json:"vram_bytes"`
+			Facts     struct {
+				Power *float64 `json:"power_limit_w"`
+			} `json:"facts"`
 		} `json:"gpus"`
 		Drivers map[string]string `json:"drivers"`
 		CUDA    *string           `json:"cuda"`
@@ -28,6 +31,7 @@ type machine struct {
 	} `json:"gpu"`
 	Host struct {
 		Name      string   `json:"hostname"`
+		Platform  string   `json:"platform"`
 		Kernel    string   `json:"kernel"`
 		CPU       string   `json:"cpu_model"`
 		Threads   int      `json:"threads"`
@@ -38,11 +42,8 @@ type machine struct {
 
 // RunFacts are facts of a run's machine by what they are called; nil where it
 // is not known.
-func RunFacts(run *results.Run) map[string]string { return factsOf(run.Environment) }
-
-// factsOf are the facts that an environment.json tells.
-func factsOf(environment json.RawMessage) map[string]string {
-	m, ok := MachineOf(environment)
+func RunFacts(run *results.Run) map[string]string {
+	m, ok := MachineOf(run.Environment)
 	if !ok {
 		return nil
 	}
@@ -51,15 +52,17 @@ func factsOf(environment json.RawMessage) map[string]string {
 
 // MachineOf reads an environment.json; false where there is none to read.
 func MachineOf(environment json.RawMessage) (m machine, ok bool) {
-	ok = len(environment) > 0 && json.Unmarshal(environment, &m) == nil
-	return m, ok
+	if len(environment) == 0 || json.Unmarshal(environment, &m) != nil {
+		return machine{}, false
+	}
+	return m, true
 }
 
 func (m machine) Facts() map[string]string {
 	facts := map[string]string{
 		"host": m.Host.Name, "kernel": m.Host.Kernel, "CPU": m.Host.CPU,
 		"CPU governors": strings.Join(m.Host.Governors, " "), "GPUs": gpuNames(m),
-		"CUDA": textOr(m.GPU.CUDA), "ROCm": textOr(m.GPU.ROCm), "boot options": strings.Join(m.Host.Boot, " "),
+		"CUDA": orEmpty(m.GPU.CUDA), "ROCm": orEmpty(m.GPU.ROCm), "boot options": strings.Join(m.Host.Boot, " "),
 	}
 	if m.Host.Threads > 0 {
 		facts["CPU threads"] = fmt.Sprint(m.Host.Threads)
@@ -70,7 +73,7 @@ func (m machine) Facts() map[string]string {
 	return facts
 }
 
-func textOr(s *string) string {
+func orEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -79,18 +82,53 @@ func textOr(s *string) string {
 
 // gpuNames counts GPUs of one kind: "8 x AMD Instinct MI300X (SPX, NPS1)".
 func gpuNames(m machine) string {
-	counts := make(map[string]int)
 	var names []string
 	for _, g := range m.GPU.GPUs {
 		name := g.Name
 		if mode := strings.Trim(g.Partition+", "+g.Memory, ", "); mode != "" {
 			name += " (" + mode + ")"
 		}
-		counts[name]++
-		names = text.AppendNew(names, name)
+		names = append(names, name)
+	}
+	return counted(names, 1)
+}
+
+// memorySizes are those of the GPUs: "8 x 192 GiB".
+func (m machine) memorySizes() string {
+	const gib = 1 << 30
+	var sizes []string
+	for _, g := range m.GPU.GPUs {
+		if g.VRAM != nil {
+			sizes = append(sizes, fmt.Sprintf("%.0f GiB", float64(*g.VRAM)/gib))
+		}
+	}
+	return counted(sizes, 2)
+}
+
+// powerLimits are those of the GPUs: "8 x 750 W".
+func (m machine) powerLimits() string {
+	var limits []string
+	for _, g := range m.GPU.GPUs {
+		if g.Facts.Power != nil {
+			limits = append(limits, fmt.Sprintf("%g W", *g.Facts.Power))
+		}
+	}
+	return counted(limits, 2)
+}
+
+// counted is "2 x a, b": each value once, with how often it is there where that is at
+// least so often.
+func counted(values []string, least int) string {
+	var names []string
+	counts := map[string]int{}
+	for _, v := range values {
+		names = text.AppendNew(names, v)
+		counts[v]++
 	}
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%d x %s", counts[name], name)
+		if counts[name] >= least {
+			names[i] = fmt.Sprintf("%d x %s", counts[name], name)
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -16,10 +16,10 @@ import (
 // know of it.
 type Pair struct {
 	compare.Pair
-	Never  string   // why the two are not compared; "": they are
-	Failed []string // sides without figures, in their own words
-	Notes  []string
-	Differ []Change // of the recipes
+	NotCompared string   // why the two are not compared; "": they are
+	Failed      []string // sides without figures, in their own words
+	Notes       []string
+	Differ      []Change // of the recipes
 }
 
 // RuleOf is the rule of a run's scenario.
@@ -61,7 +61,7 @@ func InOrder(run *results.Run) []*results.Result {
 			began[e.Step] = i + 1
 		}
 	}
-	steps := StepResults(run)
+	steps := run.Results()
 	slices.SortStableFunc(steps, func(a, b *results.Result) int {
 		return cmp.Compare(began[a.Step.ID], began[b.Step.ID])
 	})
@@ -84,7 +84,7 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 		return nil
 	}
 
-	figures, rule := DefaultFigures(StepResults(run)), RuleOf(run.Manifest)
+	figures, rule := DefaultFigures(run.Results()), RuleOf(run.Manifest)
 	rule.Rounds = rounds
 	var all []Pair
 	for _, candidate := range cells {
@@ -191,8 +191,8 @@ func DefaultFigures(steps []*results.Result) []catalog.Figure {
 // contrast compares two cells, or says why not.
 func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule compare.Rule) Pair {
 	s := Pair{
-		Never: kindDiffers(baseline, candidate),
-		Pair:  compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate},
+		NotCompared: kindDiffers(baseline, candidate),
+		Pair:        compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate},
 	}
 	for _, c := range []compare.Cell{baseline, candidate} {
 		if len(c.Counted) == 0 {
@@ -201,7 +201,7 @@ func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule c
 		}
 	}
 
-	if s.Never != "" || len(s.Failed) > 0 {
+	if s.NotCompared != "" || len(s.Failed) > 0 {
 		return s
 	}
 
@@ -215,13 +215,4 @@ func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule c
 	}
 
 	return s
-}
-
-// FigureNamed is the figure of a name, or one that shows the name alone.
-func FigureNamed(figures []catalog.Figure, name string) catalog.Figure {
-	at := slices.IndexFunc(figures, func(f catalog.Figure) bool { return f.Name == name })
-	if at < 0 {
-		return catalog.Figure{Name: name, Title: name, Scale: 1}
-	}
-	return figures[at]
 }

@@ -33,7 +33,7 @@ type Reproduction struct {
 // Reproduced is a variant at a point, on both sides.
 type Reproduced struct {
 	Origin, Here compare.Cell
-	Never        string   // why nothing of it is compared; "": it is
+	NotCompared  string   // why nothing of it is compared; "": it is
 	Failed       bool     // here, and not at the origin
 	Notes        []string // what readers must know
 	Figures      []*compare.Agreement
@@ -118,24 +118,24 @@ func wantedCells(run *results.Run, ids []string) []compare.Cell {
 // compare judges the figures of one cell, each by itself.
 func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 	origin, here, notes := sameReading(m.base, m.with)
-	c := Reproduced{Origin: m.base, Here: m.with, Notes: notes, Never: kindDiffers(m.base, m.with)}
+	c := Reproduced{Origin: m.base, Here: m.with, Notes: notes, NotCompared: kindDiffers(m.base, m.with)}
 	switch {
-	case c.Never != "":
+	case c.NotCompared != "":
 		return c
 	case len(here.Counted) == 0 && len(origin.Counted) == 0:
-		c.Never = fmt.Sprintf("no figures on either side: origin %s; here %s",
+		c.NotCompared = fmt.Sprintf("no figures on either side: origin %s; here %s",
 			strings.Join(Uncounted(origin), "; "), strings.Join(Uncounted(here), "; "))
 		return c
 	case len(here.Counted) == 0:
 		c.Failed = true
-		c.Never = "no figures here: " + strings.Join(Uncounted(here), "; ")
+		c.NotCompared = "no figures here: " + strings.Join(Uncounted(here), "; ")
 		return c
 	case len(origin.Counted) == 0:
-		c.Never = "the origin has no figures: " + strings.Join(Uncounted(origin), "; ")
+		c.NotCompared = "the origin has no figures: " + strings.Join(Uncounted(origin), "; ")
 		return c
 	}
 
-	if c.Never = settingsDiffer(m.base, m.with); c.Never != "" {
+	if c.NotCompared = settingsDiffer(m.base, m.with); c.NotCompared != "" {
 		return c
 	}
 
@@ -174,7 +174,7 @@ func pairedByPrompts(origin, here compare.Cell) (compare.Cell, compare.Cell, []s
 		return c
 	}
 
-	ours, theirs := promptHashes(origin), promptHashes(here)
+	ours, theirs := hashesOf(origin.Counted), hashesOf(here.Counted)
 	if len(ours) == 0 || len(theirs) == 0 {
 		return origin, here, nil
 	}
@@ -233,7 +233,7 @@ func (r *Reproduction) Headline() string {
 		t.NotComparable)
 	never := 0
 	for _, c := range r.Cells {
-		if c.Never != "" && !c.Failed {
+		if c.NotCompared != "" && !c.Failed {
 			never++
 		}
 	}

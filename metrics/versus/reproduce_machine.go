@@ -3,9 +3,7 @@ package versus
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
@@ -58,118 +56,40 @@ const (
 
 // MachineFacts compares what two environment.json say of their machines.
 func MachineFacts(origin, here json.RawMessage) []MachineFact {
-	a, b := RunFacts(&results.Run{Environment: origin}), RunFacts(&results.Run{Environment: here})
-	known := []struct {
-		name    string
-		fixed   bool
-		touches string
-	}{
-		{"GPUs", true, AllFigures},
-		{"CPU", true, hostFigures},
-		{"CPU threads", true, hostFigures},
-		{"kernel", false, hostFigures},
-		{"CPU governors", false, hostFigures},
-		{"boot options", false, hostFigures},
-		{"CUDA", false, AllFigures},
-		{"ROCm", false, AllFigures},
-	}
-
-	var facts []MachineFact
-	for _, k := range known {
-		if a[k.name] != "" || b[k.name] != "" {
-			facts = append(facts, CompareFact(k.name, a[k.name], b[k.name], k.fixed, k.touches))
+	a, known := MachineOf(origin)
+	b, hereKnown := MachineOf(here)
+	var all []MachineFact
+	add := func(what, origin, here string, fixed bool, touches string) {
+		if origin != "" || here != "" {
+			all = append(all, CompareFact(what, origin, here, fixed, touches))
 		}
 	}
 
-	if a["GPUs"] == "" && b["GPUs"] == "" && a != nil && b != nil {
-		facts = slices.Insert(facts, 0, MachineFact{What: "GPUs", Origin: "none", Here: "none", State: FactSame})
+	if known && hereKnown && len(a.GPU.GPUs)+len(b.GPU.GPUs) == 0 {
+		all = append(all, MachineFact{What: "GPUs", Origin: "none", Here: "none", State: FactSame})
 	}
 
-	if v, w := vramOf(origin), vramOf(here); v != "" || w != "" {
-		facts = append(facts, CompareFact("VRAM", v, w, true, "KV cache, so figures at high load; VRAM peak"))
-	}
-
-	if v, w := powerLimits(origin), powerLimits(here); v != "" || w != "" {
-		facts = append(facts, CompareFact("GPU power limits", v, w, false, AllFigures))
-	}
-
-	if v, w := platformOf(origin), platformOf(here); v != "" || w != "" {
-		facts = append(facts, CompareFact("OS", v, w, false, ""))
-	}
-
-	names := slices.Sorted(maps.Keys(a))
-	for _, name := range slices.Sorted(maps.Keys(b)) {
-		names = text.AppendNew(names, name)
-	}
-
-	for _, name := range names {
-		if strings.HasPrefix(name, "driver ") && (a[name] != "" || b[name] != "") {
-			facts = append(facts, CompareFact(name, a[name], b[name], false, AllFigures))
+	theirs, ours := a.Facts(), b.Facts()
+	both := func(name string, fixed bool, touches string) { add(name, theirs[name], ours[name], fixed, touches) }
+	both("GPUs", true, AllFigures)
+	both("CPU", true, hostFigures)
+	both("CPU threads", true, hostFigures)
+	both("kernel", false, hostFigures)
+	both("CPU governors", false, hostFigures)
+	both("boot options", false, hostFigures)
+	both("CUDA", false, AllFigures)
+	both("ROCm", false, AllFigures)
+	add("VRAM", a.memorySizes(), b.memorySizes(), true, "KV cache, so figures at high load; VRAM peak")
+	add("GPU power limits", a.powerLimits(), b.powerLimits(), false, AllFigures)
+	add("OS", a.Host.Platform, b.Host.Platform, false, "")
+	for _, name := range allKeys(theirs, ours) {
+		if strings.HasPrefix(name, "driver ") {
+			both(name, false, AllFigures)
 		}
 	}
 
-	return facts
+	return all
 }
-
-// deviceFacts is what environment.json says of GPUs beyond machine.
-type deviceFacts struct {
-	GPU struct {
-		GPUs []struct {
-			VRAM  *int64 `json:"vram_bytes"`
-			Facts *struct {
-				Power *float64 `json:"power_limit_w"`
-			} `json:"facts"`
-		} `json:"gpus"`
-	} `json:"gpu"`
-	Host struct {
-		Platform string `json:"platform"`
-	} `json:"host"`
-}
-
-func devicesOf(environment json.RawMessage) deviceFacts {
-	var d deviceFacts
-	_ = json.Unmarshal(environment, &d) // what it does not say is not known
-	return d
-}
-
-func vramOf(environment json.RawMessage) string {
-	const gib = 1 << 30
-	var sizes []string
-	for _, g := range devicesOf(environment).GPU.GPUs {
-		if g.VRAM != nil {
-			sizes = append(sizes, fmt.Sprintf("%.0f GiB", float64(*g.VRAM)/gib))
-		}
-	}
-	return counted(sizes)
-}
-
-func powerLimits(environment json.RawMessage) string {
-	var limits []string
-	for _, g := range devicesOf(environment).GPU.GPUs {
-		if g.Facts != nil && g.Facts.Power != nil {
-			limits = append(limits, fmt.Sprintf("%g W", *g.Facts.Power))
-		}
-	}
-	return counted(limits)
-}
-
-// counted is "2 x a, b".
-func counted(values []string) string {
-	var names []string
-	counts := map[string]int{}
-	for _, v := range values {
-		names = text.AppendNew(names, v)
-		counts[v]++
-	}
-	for i, name := range names {
-		if counts[name] > 1 {
-			names[i] = fmt.Sprintf("%d x %s", counts[name], name)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-func platformOf(environment json.RawMessage) string { return devicesOf(environment).Host.Platform }
 
 // FileFacts compares programs and models: those with the origin's name, wherever
 // they lie on this machine.
@@ -229,7 +149,8 @@ func LackingGPUs(origin *results.Run, here json.RawMessage) string {
 		}
 	}
 
-	if has := len(devicesOf(here).GPU.GPUs); most > has {
+	m, _ := MachineOf(here)
+	if has := len(m.GPU.GPUs); most > has {
 		return fmt.Sprintf("the servers of %s had %s, and this machine has %d", step, text.Count(most, "GPU"), has)
 	}
 	return ""

@@ -1,8 +1,6 @@
 package versus
 
 import (
-	"slices"
-
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
 	"github.com/benchrig/bench/results"
@@ -38,8 +36,8 @@ func LimitDifferences(run *results.Run, searches []search.Run) map[string]compar
 // establishes nothing.
 func LimitVerdict(run *results.Run, searches []search.Run, variant string, d compare.Difference,
 ) (verdict compare.Verdict, words string) {
-	base, _ := ClientLimited(searches, BaselineOf(run))
-	mine, _ := ClientLimited(searches, variant)
+	base, _ := search.ClientLimited(searches, BaselineOf(run))
+	mine, _ := search.ClientLimited(searches, variant)
 	baseBound, bound := base > 0, mine > 0
 	if d.Verdict == compare.Better && baseBound || d.Verdict == compare.Worse && bound ||
 		d.Verdict == compare.NoDifference && (bound || baseBound) {
@@ -47,40 +45,4 @@ func LimitVerdict(run *results.Run, searches []search.Run, variant string, d com
 	}
 
 	return d.Verdict, VerdictText(d)
-}
-
-// ClientLimited counts the steps of a variant's searches in which the client
-// was the limit, and all of them. Where there are any, the server may bear more
-// than the limit that was found.
-func ClientLimited(searches []search.Run, variant string) (limited, all int) {
-	for _, s := range searches {
-		if s.Variant != variant {
-			continue
-		}
-		all += len(s.Steps)
-		for _, r := range s.Steps {
-			if slices.ContainsFunc(r.Warnings,
-				func(w results.Warning) bool { return w.Code == results.WarnClientLimit }) {
-				limited++
-			}
-		}
-	}
-
-	return limited, all
-}
-
-// LimitsOf are the ends of the brackets of a variant's searches that came within
-// the tolerance, how many those are, and of how many.
-func LimitsOf(searches []search.Run, variant string) (met, missed []float64, ended, all int) {
-	for _, s := range searches {
-		if s.Variant != variant {
-			continue
-		}
-		all++
-		if s.End.Within {
-			ended++
-			met, missed = append(met, *s.End.Met), append(missed, *s.End.Missed)
-		}
-	}
-	return met, missed, ended, all
 }

@@ -24,7 +24,7 @@ func ReadSides(paths []string, read func(path string) (*results.Run, error)) ([]
 		if err != nil {
 			return nil, fmt.Errorf("compare %s: %w", path, err)
 		}
-		sides = append(sides, Side{Name: lastElement(path), Path: path, Run: run})
+		sides = append(sides, Side{Name: text.Clean(filepath.Base(filepath.Clean(path))), Path: path, Run: run})
 	}
 
 	names := map[string]int{}
@@ -40,5 +40,3 @@ func ReadSides(paths []string, read func(path string) (*results.Run, error)) ([]
 
 	return sides, nil
 }
-
-func lastElement(path string) string { return text.Clean(filepath.Base(filepath.Clean(path))) }

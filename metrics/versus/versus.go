@@ -17,34 +17,28 @@ import (
 type CompareOptions struct {
 	Baseline string   // name or path of the side that the others are compared to; "": the first
 	Figures  []string // names as in summary.csv; nil: the usual ones
-	Parts    []string // figures of parts of a load that are compared as well: "p99_ttft_s@chat"; others do nothing
 	Margin   float64  // smallest relative difference of interest; 0: that of the baseline's scenario
 	Rounds   int      // of the bootstrap; 0: the usual number
 	Match    []Match  // variants that are compared although their names differ
+
+	// Conditions that will be checked: their figures are compared, too.
+	Conditions []Condition
 }
 
 // Match says that a variant of the baseline and one of another run stand for the
 // same.
 type Match struct{ Base, With string }
 
-// parseMatch reads "A=B": the baseline's variant A, and B of the others.
-func parseMatch(text string) (Match, error) {
-	base, with, ok := strings.Cut(text, "=")
-	if !ok || base == "" || with == "" {
-		return Match{}, fmt.Errorf("match %q: want A=B, a variant of the baseline and one of the other run", text)
-	}
-	return Match{base, with}, nil
-}
-
-// ParseMatches reads pairs such as "tp8=tp8-new".
+// ParseMatches reads pairs such as "tp8=tp8-new": a variant of the baseline, and one of
+// the others.
 func ParseMatches(texts []string) ([]Match, error) {
 	var all []Match
 	for _, text := range texts {
-		m, err := parseMatch(text)
-		if err != nil {
-			return nil, err
+		base, with, _ := strings.Cut(text, "=")
+		if base == "" || with == "" {
+			return nil, fmt.Errorf("match %q: want A=B, a variant of the baseline and one of the other run", text)
 		}
-		all = append(all, m)
+		all = append(all, Match{base, with})
 	}
 	return all, nil
 }
@@ -66,7 +60,7 @@ type Against struct {
 	Side   int
 	Delta  []Delta // what differs in configuration
 	Things int     // how many things that is
-	Sets   []Pair
+	Pairs  []Pair
 	Notes  []string // about matching
 
 	Unknown []string // what neither side tells
@@ -94,8 +88,16 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 		c.Rule.Margin = o.Margin
 	}
 
+	var named []string
+	for _, condition := range o.Conditions {
+		named = append(named, condition.Figure)
+	}
+	figures := o.Figures
+	if figures != nil {
+		figures = slices.Concat(figures, named)
+	}
 	var err error
-	if c.Figures, c.judged, err = FiguresOf(sides, o.Figures, o.Parts...); err != nil {
+	if c.Figures, c.judged, err = FiguresOf(sides, figures, named...); err != nil {
 		return nil, err
 	}
 
@@ -152,7 +154,7 @@ func SideNames(sides []Side) []string {
 func FiguresOf(sides []Side, names []string, more ...string) (all, judged []catalog.Figure, err error) {
 	var steps []*results.Result
 	for _, s := range sides {
-		steps = append(steps, StepResults(s.Run)...)
+		steps = append(steps, s.Run.Results()...)
 	}
 
 	parts := partFigures(steps, slices.Concat(names, more))
@@ -162,7 +164,7 @@ func FiguresOf(sides []Side, names []string, more ...string) (all, judged []cata
 	}
 
 	for _, name := range names {
-		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == FigureName(name) })
+		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == catalog.NameOf(name) })
 		if at < 0 {
 			return nil, nil, fmt.Errorf("figure %q: want one of %s", name, strings.Join(figureNames(all), ", "))
 		}
@@ -176,7 +178,7 @@ func FiguresOf(sides []Side, names []string, more ...string) (all, judged []cata
 // step has.
 func partFigures(steps []*results.Result, names []string) (all []catalog.Figure) {
 	for _, name := range names {
-		f, err := catalog.Find(FigureName(name))
+		f, err := catalog.Find(catalog.NameOf(name))
 		known := func(r *results.Result) bool { return f.Of(r) != nil }
 		if err != nil || !strings.Contains(name, "@") || !slices.ContainsFunc(steps, known) ||
 			slices.ContainsFunc(all, func(a catalog.Figure) bool { return a.Name == f.Name }) {
@@ -185,23 +187,6 @@ func partFigures(steps []*results.Result, names []string) (all []catalog.Figure)
 		all = append(all, f)
 	}
 	return all
-}
-
-// FigureName takes the names of vLLM's client, and those of summary.csv, for
-// ours: "p99_ttft_ms".
-func FigureName(name string) string {
-	if whole, part, ok := strings.Cut(name, "@"); ok && part != "" {
-		if _, err := catalog.Find(whole); err == nil { // not a test of llama-bench
-			return FigureName(whole) + "@" + part
-		}
-	}
-	if f, err := catalog.Find(name); err == nil && f.FileName() == name {
-		return f.Name
-	}
-	if stem, ok := strings.CutSuffix(name, "_ms"); ok {
-		return stem + "_s"
-	}
-	return name
 }
 
 func figureNames(figures []catalog.Figure) []string {
@@ -238,14 +223,14 @@ func (c *Comparison) versus(at int) Against {
 		s.Notes = append(s.Notes, readings...)
 		s.Point = PointName(m.base, m.with)
 		s.Differ = changes
-		if s.Never == "" {
-			s.Never = settingsDiffer(m.base, m.with)
+		if s.NotCompared == "" {
+			s.NotCompared = settingsDiffer(m.base, m.with)
 		}
-		if s.Never != "" {
+		if s.NotCompared != "" {
 			s.Differences, s.Outliers, s.Drifts = nil, nil, nil
 		}
 		s.comparePrices(c.judged)
-		v.Sets = append(v.Sets, s)
+		v.Pairs = append(v.Pairs, s)
 	}
 
 	v.Things = things(v.Delta)

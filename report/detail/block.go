@@ -33,7 +33,7 @@ func Block(w io.Writer, r *results.Result, latencies ...string) error {
 	}
 
 	peak := &f.PeakConcurrent
-	if versus.IsForeign(r) && *peak == 0 {
+	if !r.MeasuredByBench() && *peak == 0 {
 		peak = nil // not told
 	}
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -45,7 +44,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	printWarnings(p, r.Warnings)
 
 	printChanges(p, r)
-	if versus.IsForeign(r) {
+	if !r.MeasuredByBench() {
 		printImported(p, r)
 	} else {
 		printLoad(p, r)

@@ -21,7 +21,7 @@ func PairParts(run *results.Run) []table.Piece {
 	if len(all) == 0 {
 		return NodeParts(run)
 	}
-	figures := catalog.FiguresOf(versus.StepResults(run))
+	figures := catalog.FiguresOf(run.Results())
 	parts := []table.Piece{{
 		Title: "Differences",
 		Intro: []string{ruleText(versus.RuleOf(run.Manifest), versus.BaselineOf(run))},
@@ -47,8 +47,8 @@ func ruleText(rule compare.Rule, baseline string) string {
 // pairPart draws one comparison. The names are those of the sides.
 func pairPart(s *versus.Pair, figures []catalog.Figure, baseline, candidate string) table.Piece {
 	p := table.Piece{Title: text.Clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
-	if s.Never != "" {
-		p.Intro = append(p.Intro, "not comparable: "+s.Never)
+	if s.NotCompared != "" {
+		p.Intro = append(p.Intro, "not comparable: "+s.NotCompared)
 	}
 
 	p.Intro = append(p.Intro, s.Failed...)
@@ -91,7 +91,7 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 
 	var marks strings.Builder
 	for _, d := range s.Differences {
-		f := versus.FigureNamed(figures, d.Figure)
+		f := catalog.Among(figures, d.Figure)
 		base, with := marksOf(f, s.Baseline), marksOf(f, s.Candidate)
 		marks.WriteString(base + with)
 		c.Rows = append(c.Rows, table.Row{Cells: []table.Cell{
@@ -120,7 +120,7 @@ func sideName(c compare.Cell, name string) string {
 	if isSuspect(c) {
 		name = versus.SuspectMark + name
 	}
-	if versus.IsSimulated(c) {
+	if c.IsSimulated() {
 		name += grid.Simulated
 	}
 	return name
@@ -134,7 +134,7 @@ func marksOf(f catalog.Figure, c compare.Cell) string {
 	}) {
 		mark = grid.ThinMark
 	}
-	if versus.ExtrapolationOf(c) != nil {
+	if c.Extrapolated() != nil {
 		mark += grid.ExtrapolatedMark
 	}
 	return mark

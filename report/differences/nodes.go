@@ -17,7 +17,7 @@ import (
 // NodeParts tells what the machines of a run did, where there were several.
 func NodeParts(run *results.Run) []table.Piece {
 	nodes := map[string]bool{}
-	for _, r := range versus.StepResults(run) {
+	for _, r := range run.Results() {
 		if r.Node != "" {
 			nodes[r.Node] = true
 		}
@@ -28,12 +28,12 @@ func NodeParts(run *results.Run) []table.Piece {
 	}
 
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
-	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
+	cells := compare.CellsOf(run.Manifest, run.Results())
 	c := table.Table{Columns: []table.Column{
 		table.Words("figure"), table.Words("node"), table.Numbers("n", "starts"),
 		table.Numbers("against other nodes", "means"), table.Numbers("P of all", "nodes"),
 	}}
-	for _, f := range versus.DefaultFigures(versus.StepResults(run)) {
+	for _, f := range versus.DefaultFigures(run.Results()) {
 		effect, ok := compare.NodeEffectOf(cells, f, 1)
 		if !ok {
 			continue

@@ -26,7 +26,7 @@ func WriteReproduction(w io.Writer, r *versus.Reproduction, form table.Format, o
 func reproductionParts(r *versus.Reproduction) []table.Piece {
 	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " +
 		text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.Notes}
-	if versus.AnySimulated(r.Origin) || versus.AnySimulated(r.Here) {
+	if r.Origin.AnySimulated() || r.Here.AnySimulated() {
 		head.Intro = append(head.Intro, grid.SimulatedLine+" (of the rows marked"+grid.Simulated+")")
 	}
 	parts := []table.Piece{
@@ -56,10 +56,10 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 		Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true,
 		Notes: c.Notes,
 	}
-	if c.Never != "" {
-		p.Intro = []string{"not comparable: " + c.Never}
+	if c.NotCompared != "" {
+		p.Intro = []string{"not comparable: " + c.NotCompared}
 		if c.Failed {
-			p.Intro = []string{"FAILED: " + c.Never}
+			p.Intro = []string{"FAILED: " + c.NotCompared}
 		}
 		return p
 	}
@@ -68,7 +68,7 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 
 	var marks strings.Builder
 	for i, a := range c.Figures {
-		f := versus.FigureNamed(figures, a.Figure)
+		f := catalog.Among(figures, a.Figure)
 		origin, here := marksOf(f, c.Origin), marksOf(f, c.Here)
 		marks.WriteString(origin + here)
 		interval := table.Missing
@@ -157,12 +157,12 @@ type runJSON struct {
 }
 
 type reproducedPoint struct {
-	Variant string             `json:"variant"`
-	Point   string             `json:"point"`
-	Never   string             `json:"not_comparable"`
-	Failed  bool               `json:"failed"`
-	Notes   []string           `json:"notes"`
-	Figures []reproducedFigure `json:"figures"`
+	Variant     string             `json:"variant"`
+	Point       string             `json:"point"`
+	NotCompared string             `json:"not_comparable"`
+	Failed      bool               `json:"failed"`
+	Notes       []string           `json:"notes"`
+	Figures     []reproducedFigure `json:"figures"`
 }
 
 type reproducedFigure struct {
@@ -175,7 +175,7 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 	const format = 1
 	of := func(run *results.Run) runJSON {
 		m := run.Manifest
-		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || versus.AnySimulated(run)}
+		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || run.AnySimulated()}
 	}
 
 	t := r.Tally()
@@ -188,7 +188,7 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 
 	for _, c := range r.Cells {
 		point := reproducedPoint{
-			Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed,
+			Variant: c.Here.Variant, Point: c.Here.Point, NotCompared: c.NotCompared, Failed: c.Failed,
 			Notes: notNil(c.Notes), Figures: []reproducedFigure{},
 		}
 		for i, a := range c.Figures {

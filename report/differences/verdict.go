@@ -20,17 +20,17 @@ func verdictLines(c *versus.Comparison) []string {
 	var lines []string
 	for _, v := range c.Others {
 		line := fmt.Sprintf("%s against %s: ", c.Sides[v.Side].Name, c.Sides[c.Baseline].Name)
-		switch n := len(v.Sets); {
+		switch n := len(v.Pairs); {
 		case n == 0:
 			line += "no variant and load point match."
 		case !ok:
-			line += whyNothingCompared(v.Sets)
+			line += whyNothingCompared(v.Pairs)
 		default:
-			line += figure.Title + " " + tallyText(v.Sets, figure, c.Rule) + "."
-			if n := suspectPairs(v.Sets); n > 0 {
+			line += figure.Title + " " + tallyText(v.Pairs, figure, c.Rule) + "."
+			if n := suspectPairs(v.Pairs); n > 0 {
 				line += fmt.Sprintf(" %s used suspect repeats.", text.Count(n, "comparison"))
 			}
-			if worse := worseOthers(v.Sets, c.Figures, figure); len(worse) > 0 {
+			if worse := worseOthers(v.Pairs, c.Figures, figure); len(worse) > 0 {
 				line += " Also worse: " + text.Few(worse) + "."
 			}
 		}
@@ -44,8 +44,8 @@ func verdictLines(c *versus.Comparison) []string {
 func whyNothingCompared(pairs []versus.Pair) string {
 	var reasons []string
 	for _, p := range pairs {
-		if p.Never != "" {
-			reasons = text.AppendNew(reasons, p.Never)
+		if p.NotCompared != "" {
+			reasons = text.AppendNew(reasons, p.NotCompared)
 		}
 	}
 	if len(reasons) == 0 {
@@ -59,7 +59,7 @@ func whyNothingCompared(pairs []versus.Pair) string {
 func decidingFigure(c *versus.Comparison) (catalog.Figure, bool) {
 	var judged []string
 	for _, v := range c.Others {
-		for _, p := range v.Sets {
+		for _, p := range v.Pairs {
 			for _, d := range p.Differences {
 				judged = text.AppendNew(judged, d.Figure)
 			}
@@ -74,7 +74,7 @@ func decidingFigure(c *versus.Comparison) (catalog.Figure, bool) {
 		return figure, true
 	}
 
-	return versus.FigureNamed(c.Figures, judged[0]), true
+	return catalog.Among(c.Figures, judged[0]), true
 }
 
 // tallyText is "is better in 2 of 4 comparisons (most: tp8, c16, +5.20 %, ...), worse in 1
@@ -162,7 +162,7 @@ func worseOthers(pairs []versus.Pair, figures []catalog.Figure, decides catalog.
 	for _, p := range pairs {
 		for _, d := range p.Differences {
 			if d.Verdict == compare.Worse && d.Figure != decides.Name {
-				names = text.AppendNew(names, versus.FigureNamed(figures, d.Figure).Title)
+				names = text.AppendNew(names, catalog.Among(figures, d.Figure).Title)
 			}
 		}
 	}

@@ -41,8 +41,8 @@ func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Pi
 			Notes: v.Notes,
 		}
 		parts = append(parts, body)
-		for i := range v.Sets {
-			s := &v.Sets[i]
+		for i := range v.Pairs {
+			s := &v.Pairs[i]
 			s.Differ = nil // the configuration stands above, once for all
 			piece := pairPart(s, c.Figures, base.Name, name)
 			piece.Title = text.Clean(s.Candidate.Variant) + ", " + text.Clean(s.Point)
@@ -55,7 +55,7 @@ func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Pi
 
 func simulatedLines(c *versus.Comparison) []string {
 	for _, s := range c.Sides {
-		if s.Run.Manifest.Simulated || versus.AnySimulated(s.Run) {
+		if s.Run.Manifest.Simulated || s.Run.AnySimulated() {
 			return []string{grid.SimulatedLine + " (of the sides or rows marked" + grid.Simulated + ")"}
 		}
 	}
@@ -70,7 +70,7 @@ func sideTable(c *versus.Comparison) table.Table {
 	}}
 	for i, s := range c.Sides {
 		name := s.Name
-		if versus.AnySimulated(s.Run) {
+		if s.Run.AnySimulated() {
 			name += grid.Simulated
 		}
 		if i == c.Baseline {

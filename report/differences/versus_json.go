@@ -65,7 +65,7 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 	for _, s := range c.Sides {
 		m := s.Run.Manifest
 		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated ||
-			versus.AnySimulated(s.Run), m.Imported != nil})
+			s.Run.AnySimulated(), m.Imported != nil})
 	}
 
 	for _, v := range c.Others {
@@ -73,8 +73,8 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 			Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes),
 			Pairs: []pairJSON{}, Unknown: v.Unknown,
 		}
-		for i := range v.Sets {
-			one.Pairs = append(one.Pairs, jsonOfPair(&v.Sets[i]))
+		for i := range v.Pairs {
+			one.Pairs = append(one.Pairs, jsonOfPair(&v.Pairs[i]))
 		}
 		out.Versus = append(out.Versus, one)
 	}
@@ -88,11 +88,11 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 
 func jsonOfPair(s *versus.Pair) pairJSON {
 	return pairJSON{
-		Variant: s.Candidate.Variant, Baseline: s.Baseline.Variant, Point: s.Point, NotComparable: s.Never,
+		Variant: s.Candidate.Variant, Baseline: s.Baseline.Variant, Point: s.Point, NotComparable: s.NotCompared,
 		Failed: notNil(s.Failed), Notes: notNil(s.Notes), Outliers: notNil(s.Outliers), Drifts: notNil(s.Drifts),
 		Differences:  notNil(s.Differences),
-		Simulated:    versus.IsSimulated(s.Baseline) || versus.IsSimulated(s.Candidate),
-		Extrapolated: versus.ExtrapolationOf(s.Baseline) != nil || versus.ExtrapolationOf(s.Candidate) != nil,
+		Simulated:    s.Baseline.IsSimulated() || s.Candidate.IsSimulated(),
+		Extrapolated: s.Baseline.Extrapolated() != nil || s.Candidate.Extrapolated() != nil,
 	}
 }
 

@@ -40,7 +40,7 @@ func Benchstat(w io.Writer, sides []versus.Side) error {
 	for _, side := range sides {
 		run := side.Run
 		// benchstat has a table for each value of all other keys
-		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", Word(side.Name), versus.AnySimulated(run))
+		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", Word(side.Name), run.AnySimulated())
 		for _, cell := range compare.CellsOf(run.Manifest, versus.InOrder(run)) {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
@@ -67,11 +67,11 @@ func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []ca
 	const digits = 10
 	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", Capital(Word(scenario)), namePart(c.Variant),
 		namePart(c.Point))
-	if versus.ExtrapolationOf(c) != nil {
+	if c.Extrapolated() != nil {
 		name += "/extrapolated"
 	}
 
-	if versus.IsSimulated(c) {
+	if c.IsSimulated() {
 		name += "/simulated"
 	}
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
-	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -74,7 +73,7 @@ func csvFields(run *results.Run) []csvField {
 	}
 
 	fields = append(fields, ofCatalog(catalog.All(catalog.Pass)...)...)
-	fields = append(fields, ofCatalog(catalog.MeasureFigures(versus.StepResults(run))...)...)
+	fields = append(fields, ofCatalog(catalog.MeasureFigures(run.Results())...)...)
 	fields = append(fields, gpuFields(run)...)
 	fields = append(fields, costFields(run)...)
 	percentiles := percentilesOf(run)

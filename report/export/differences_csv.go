@@ -42,14 +42,14 @@ func DifferencesCSV(w io.Writer, run *results.Run) error {
 func csvRecords(s *versus.Pair) [][]string {
 	names := []string{text.Clean(s.Point), text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)}
 	marks := []string{
-		strconv.FormatBool(versus.IsSimulated(s.Baseline) || versus.IsSimulated(s.Candidate)),
-		strconv.FormatBool(versus.ExtrapolationOf(s.Baseline) != nil || versus.ExtrapolationOf(s.Candidate) != nil),
+		strconv.FormatBool(s.Baseline.IsSimulated() || s.Candidate.IsSimulated()),
+		strconv.FormatBool(s.Baseline.Extrapolated() != nil || s.Candidate.Extrapolated() != nil),
 		remarksOf(s),
 	}
 
 	if len(s.Differences) == 0 {
 		verdict := "no figures"
-		if s.Never != "" {
+		if s.NotCompared != "" {
 			verdict = "not comparable"
 		}
 		const between = 17 // fields from figure to effect
@@ -84,8 +84,8 @@ func differenceFields(d compare.Difference) []string {
 // remarksOf are all that readers must know of a comparison.
 func remarksOf(s *versus.Pair) string {
 	all := append([]string{}, s.Failed...)
-	if s.Never != "" {
-		all = append(all, s.Never)
+	if s.NotCompared != "" {
+		all = append(all, s.NotCompared)
 	}
 	all = append(all, s.Notes...)
 	for _, line := range s.Outliers {

@@ -55,8 +55,8 @@ func breakFields(s *history.Series, at int) []string {
 	switch {
 	case !ok:
 		return make([]string, fields)
-	case b.Never != "":
-		return append(make([]string, fields-3), "not comparable", "false", text.Clean(b.Never))
+	case b.NotCompared != "":
+		return append(make([]string, fields-3), "not comparable", "false", text.Clean(b.NotCompared))
 	}
 	return []string{
 		strconv.Itoa(b.Baseline.N), strconv.Itoa(b.Candidate.N), table.Exact(b.Delta), table.Exact(b.Low),

@@ -56,7 +56,7 @@ func ToMLflow(store *mlflow.Store, run *results.Run) (MLflow, error) {
 
 // mlflowFigures are all figures of the steps, with the percentiles that any has.
 func mlflowFigures(run *results.Run) []catalog.Figure {
-	steps := versus.StepResults(run)
+	steps := run.Results()
 	figures := catalog.All(catalog.Pass, catalog.Hardware, catalog.Heat, catalog.Energy, catalog.Cost, catalog.Shares)
 	percentiles := percentilesOf(run)
 	for _, s := range catalog.Samples() {

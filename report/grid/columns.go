@@ -138,7 +138,7 @@ func (c Column) Mark(cell compare.Cell) string {
 	if c.Figure.Powered && !c.unmarked && slices.ContainsFunc(cell.Counted, throttled) {
 		mark += ThrottleMark
 	}
-	if versus.ExtrapolationOf(cell) != nil {
+	if cell.Extrapolated() != nil {
 		mark += ExtrapolatedMark
 	}
 	return mark

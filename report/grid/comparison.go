@@ -35,7 +35,7 @@ const (
 // LayOutRun lays a run out as a table. It is empty where it would say nothing: all steps
 // are valid, and their figures are not of requests.
 func LayOutRun(run *results.Run) table.Table {
-	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
+	cells := compare.CellsOf(run.Manifest, run.Results())
 	figures := columns(cells)
 	c := table.Table{Keys: []int{0, 1, 2}, Columns: []table.Column{
 		table.Words("variant"), table.Words("point"), table.Words("verdict"),
@@ -120,12 +120,12 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 			"of the figures")
 	}
 
-	if slices.ContainsFunc(cells, versus.IsSimulated) {
+	if slices.ContainsFunc(cells, compare.Cell.IsSimulated) {
 		lines = append(lines, SimLegend)
 	}
 
 	for _, c := range cells {
-		if e := versus.ExtrapolationOf(c); e != nil {
+		if e := c.Extrapolated(); e != nil {
 			lines = text.AppendNew(lines, text.Clean(c.Variant)+": "+versus.ExtrapolatedText(*e))
 		}
 	}
@@ -187,7 +187,7 @@ func uneven(cells []compare.Cell) bool {
 
 // VariantName is the name of a cell's variant, marked where it is simulated.
 func VariantName(c compare.Cell) string {
-	if versus.IsSimulated(c) {
+	if c.IsSimulated() {
 		return text.Clean(c.Variant) + Simulated
 	}
 	return text.Clean(c.Variant)
@@ -316,13 +316,11 @@ func fill(col Column, cells []compare.Cell) []table.Cell {
 		}
 	}
 
-	for start := 0; start < len(cells); {
-		end := start + 1
-		for end < len(cells) && cells[end].Point == cells[start].Point {
-			end++
-		}
-		MarkBest(col, cells[start:end], values[start:end], entries[start:end])
-		start = end
+	at := 0
+	for _, group := range compare.ByPoint(cells) {
+		end := at + len(group)
+		MarkBest(col, group, values[at:end], entries[at:end])
+		at = end
 	}
 
 	for i, cell := range cells {
@@ -345,10 +343,7 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 	}
 
 	better := func(a, b int) bool {
-		if *values[a] == *values[b] || entries[a].Text == entries[b].Text {
-			return false
-		}
-		return (*values[a] > *values[b]) == col.Figure.Higher
+		return entries[a].Text != entries[b].Text && col.Figure.Compare(*values[a], *values[b]) < 0
 	}
 
 	best, differ := ranked[0], false
@@ -384,7 +379,7 @@ func candidates(col Column, cells []compare.Cell, values []*float64, entries []t
 		if !cell.Valid() || entries[i].Mark != "" {
 			class = 1
 		}
-		if versus.IsSimulated(cell) {
+		if cell.IsSimulated() {
 			simulated[class] = append(simulated[class], i)
 		} else {
 			real[class] = append(real[class], i)

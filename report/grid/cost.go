@@ -21,7 +21,7 @@ const costLegend = "cost: GPUs x hours of the measured window x price, or energy
 // CompareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
 func CompareCosts(run *results.Run) table.Table {
-	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, run.Results()), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted,
 			func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
-	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -64,7 +63,7 @@ func ThrottleText(shares map[string]float64) string {
 // CompareGPUs is the table of what the GPUs did, one row a cell; it has no
 // rows where no step has any.
 func CompareGPUs(run *results.Run) table.Table {
-	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, run.Results()), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return SumOf(r) != nil })
 	})
 

@@ -131,5 +131,5 @@ func draw(s *history.Series, id string, width float64) (chart.SVG, error) {
 // an entry on.
 func isBorder(s *history.Series, at int) bool {
 	b, ok := s.BreakAt(at)
-	return ok && (b.Never != "" || b.Changed())
+	return ok && (b.NotCompared != "" || b.Changed())
 }

@@ -77,8 +77,8 @@ func title(s *history.Series) string {
 
 // breakText says what happened at a break, and what is recorded to differ there.
 func breakText(b *history.Break) string {
-	if b.Never != "" {
-		return "not comparable: " + b.Never
+	if b.NotCompared != "" {
+		return "not comparable: " + b.NotCompared
 	}
 	of := "server starts"
 	if b.OfRuns {
@@ -142,7 +142,7 @@ func changeAt(s *history.Series, at int) string {
 	switch {
 	case !ok:
 		return ""
-	case b.Never != "":
+	case b.NotCompared != "":
 		return "not comparable"
 	case b.Changed():
 		return versus.ChangeText(b.Delta) + " " + string(b.Verdict)

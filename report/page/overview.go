@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/curves"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -95,14 +96,8 @@ type drawer struct {
 
 func overviewOf(run *results.Run, p *passes, links map[string]string) (overview, error) {
 	d := &drawer{run: run, passes: p, links: links}
-	steps := make([]*results.Result, len(run.Steps))
-	d.order = slices.Clone(run.Manifest.Variants)
-	for i, s := range run.Steps {
-		steps[i] = s.Result
-		d.order = text.AppendNew(d.order, s.Result.Step.Variant)
-	}
-
-	d.cells = compare.CellsOf(run.Manifest, steps)
+	d.order = versus.VariantsOf(run)
+	d.cells = compare.CellsOf(run.Manifest, run.Results())
 	d.looks = looksOf(d.order, d.leaders())
 	planned := slices.Clone(d.order)
 	rest := func(name string) int { return d.looks.slots[name] / chart.Rest }
@@ -378,14 +373,10 @@ func (d *drawer) distributions() ([]cdfs, error) {
 	}
 
 	var all []cdfs
-	for start := 0; start < len(d.cells); {
-		end := start + 1
-		for end < len(d.cells) && d.cells[end].Point == d.cells[start].Point {
-			end++
-		}
-		group := cdfs{Point: text.Clean(d.cells[start].Point)}
+	for _, cells := range compare.ByPoint(d.cells) {
+		group := cdfs{Point: text.Clean(cells[0].Point)}
 		for _, kind := range kinds {
-			f, err := d.overlay(kind.name, group.Point, d.cells[start:end], kind.of)
+			f, err := d.overlay(kind.name, group.Point, cells, kind.of)
 			if err != nil {
 				return nil, err
 			}
@@ -396,7 +387,6 @@ func (d *drawer) distributions() ([]cdfs, error) {
 		if group.Charts != nil {
 			all = append(all, group)
 		}
-		start = end
 	}
 
 	return all, nil

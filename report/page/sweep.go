@@ -18,7 +18,7 @@ import (
 // side by side: all but the one that decides, which is above.
 func (d *drawer) sweep() ([]*figure, error) {
 	decides, _ := d.decides()
-	steps := versus.StepResults(d.run)
+	steps := d.run.Results()
 	figures := catalog.Drawn(steps)
 	if slices.ContainsFunc(steps, (*results.Result).OfProgram) {
 		figures = catalog.FiguresOf(steps)
@@ -46,7 +46,7 @@ func (d *drawer) sweep() ([]*figure, error) {
 func (d *drawer) decides() (catalog.Figure, bool) {
 	if d.run.Manifest.Search != nil {
 		for _, target := range d.run.Manifest.Search.Targets {
-			f, err := catalog.Find(versus.FigureName(target.Figure))
+			f, err := catalog.Find(catalog.NameOf(target.Figure))
 			if err == nil && slices.ContainsFunc(d.cells, func(c compare.Cell) bool { return d.armOf(c, f).N > 0 }) {
 				return f, true
 			}
@@ -234,7 +234,7 @@ func (d *drawer) targets(f catalog.Figure) []chart.Target {
 	}
 
 	for _, c := range d.run.Manifest.Search.Targets {
-		if versus.FigureName(c.Figure) != f.Name {
+		if catalog.NameOf(c.Figure) != f.Name {
 			continue
 		}
 		value := c.Value
@@ -299,10 +299,7 @@ func (d *drawer) barCells(f catalog.Figure) (shown []compare.Cell, all int) {
 		cells := byPoint[point]
 		if all > mostBars {
 			slices.SortStableFunc(cells, func(a, b compare.Cell) int {
-				if f.Higher {
-					a, b = b, a
-				}
-				return cmp.Compare(*d.armOf(a, f).Mean, *d.armOf(b, f).Mean)
+				return f.Compare(*d.armOf(a, f).Mean, *d.armOf(b, f).Mean)
 			})
 			cells = cells[:min(len(cells), max(1, mostBars/len(points)))]
 		}

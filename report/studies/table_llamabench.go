@@ -29,7 +29,7 @@ type tested struct {
 // testsOf lists the tests of all variants, in the order of the run.
 func testsOf(run *results.Run) []tested {
 	var all []tested
-	for _, cell := range compare.CellsOf(run.Manifest, versus.StepResults(run)) {
+	for _, cell := range compare.CellsOf(run.Manifest, run.Results()) {
 		var found []tested
 		for _, r := range cell.Counted {
 			for _, line := range r.LlamaBench {
@@ -129,7 +129,7 @@ func testTable(all []tested) table.Table {
 		}
 	}
 
-	if slices.ContainsFunc(all, func(t tested) bool { return versus.IsSimulated(t.cell) }) {
+	if slices.ContainsFunc(all, func(t tested) bool { return t.cell.IsSimulated() }) {
 		c.Legend = append(c.Legend, grid.SimLegend)
 	}
 

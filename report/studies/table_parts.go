@@ -5,7 +5,6 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
-	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
@@ -25,7 +24,7 @@ func PartParts(run *results.Run) []table.Piece {
 	}
 
 	t := detail.PartTable([]string{"variant", "point"}, rows)
-	if slices.ContainsFunc(cells, versus.IsSimulated) {
+	if slices.ContainsFunc(cells, compare.Cell.IsSimulated) {
 		t.Legend = append(t.Legend, grid.SimLegend)
 	}
 	return []table.Piece{{Title: "Parts of the load", Table: t}}

@@ -101,7 +101,7 @@ func PassParts(run *results.Run) []table.Piece {
 		c.Rows = append(c.Rows, r)
 	}
 
-	if slices.ContainsFunc(cells, versus.IsSimulated) {
+	if slices.ContainsFunc(cells, compare.Cell.IsSimulated) {
 		c.Legend = []string{grid.SimLegend}
 	}
 

@@ -28,7 +28,7 @@ func repeatColumns() []grid.Column {
 
 // RepeatParts are one table a variant and point, with one row a repeat.
 func RepeatParts(run *results.Run) []table.Piece {
-	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
+	cells := compare.CellsOf(run.Manifest, run.Results())
 	if len(cells) == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func RepeatParts(run *results.Run) []table.Piece {
 	parts := []table.Piece{{Title: "Repeats"}}
 	for _, cell := range cells {
 		name := text.Clean(cell.Variant)
-		if versus.IsSimulated(cell) {
+		if cell.IsSimulated() {
 			name += grid.Simulated
 		}
 		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}

@@ -81,7 +81,7 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 
 	diffs := versus.LimitDifferences(run, searches)
 	for _, variant := range versus.VariantsOf(run) {
-		met, missed, ended, all := versus.LimitsOf(searches, variant)
+		met, missed, ended, all := search.LimitsOf(searches, variant)
 		if all == 0 {
 			continue
 		}

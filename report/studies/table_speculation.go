@@ -174,11 +174,11 @@ func SpeculationParts(run *results.Run) []table.Piece {
 			"n-gram drafts, for one, are made in some steps only")
 	}
 
-	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return versus.ExtrapolationOf(c) != nil }) {
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return c.Extrapolated() != nil }) {
 		c.Legend = append(c.Legend, grid.ExtrapolatedLegend)
 	}
 
-	if slices.ContainsFunc(cells, versus.IsSimulated) {
+	if slices.ContainsFunc(cells, compare.Cell.IsSimulated) {
 		c.Legend = append(c.Legend, grid.SimLegend)
 	}
 
@@ -189,7 +189,7 @@ func acceptanceCells(cell compare.Cell, a *acceptance, sometimes bool, positions
 	cells := []table.Cell{{Text: grid.VariantName(cell)}, {Text: text.Clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
 	rate := table.Number(output, 1)
-	if versus.ExtrapolationOf(cell) != nil {
+	if cell.Extrapolated() != nil {
 		rate = grid.ExtrapolatedMark + rate
 	}
 

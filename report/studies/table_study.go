@@ -81,7 +81,7 @@ func BackendParts(run *results.Run) []table.Piece {
 // studyCells are the cells of a run. Where none of a cell's steps counts, those
 // that have figures are shown all the same; they are never ranked.
 func studyCells(run *results.Run) []compare.Cell {
-	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
+	cells := compare.CellsOf(run.Manifest, run.Results())
 	for i := range cells {
 		if len(cells[i].Counted) == 0 {
 			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps),
@@ -132,7 +132,7 @@ func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 	}
 
 	c.Legend = append(c.Legend, grid.MarkLegend(marks.String())...)
-	if slices.ContainsFunc(cells, versus.IsSimulated) {
+	if slices.ContainsFunc(cells, compare.Cell.IsSimulated) {
 		c.Legend = append(c.Legend, grid.SimLegend)
 	}
 
@@ -213,7 +213,7 @@ func studyNotes(cells []compare.Cell) []string {
 			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server starts", name,
 				text.Count(len(c.Counted), "repeat"), c.Lives()))
 		}
-		if e := versus.ExtrapolationOf(c); e != nil {
+		if e := c.Extrapolated(); e != nil {
 			notes = append(notes, name+": "+versus.ExtrapolatedText(*e))
 		}
 	}
@@ -238,7 +238,7 @@ func modelNamer(run *results.Run) func(compare.Cell) string {
 		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != text.Clean(c.Variant) {
 			name += " (" + text.Clean(c.Variant) + ")"
 		}
-		if versus.IsSimulated(c) {
+		if c.IsSimulated() {
 			name += grid.Simulated
 		}
 		return name
