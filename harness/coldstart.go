@@ -101,10 +101,7 @@ func (m coldStart) measure(ctx context.Context, planned plan.Life, id string, a 
 	}
 
 	refused := m.hooks.BeforeStep(ctx, a.StepRef, 0, step.Infos(servers), result)
-	changed, err := m.engines.compare(planned.Variant, servers)
-	if changed != nil {
-		m.skipped[planned.VariantIndex] = changed
-	}
+	changed, err := m.sameEngine(planned, servers)
 	m.steps.warnStart(result)
 	m.steps.warnRecipe(a, servers[0].Info().Version, result)
 

@@ -48,15 +48,12 @@ type decision struct {
 
 func (d *decider) decide(s plan.Step) decision {
 	if s.Pinned {
-		return decision{load: d.pinnedLoad(s)}
+		if policy := plan.SearchPolicy(d.scenario); policy != nil {
+			return decision{load: policy.LoadOf(s.Asked)}
+		}
+		return decision{}
 	}
-	if why := d.repeatedEnough(s); why != nil {
-		return decision{notNeeded: why}
-	}
-	if why := d.dropped(s); why != nil {
-		return decision{notNeeded: why}
-	}
-	if why := d.pruned(s); why != nil {
+	if why := cmp.Or(d.repeatedEnough(s), d.dropped(s), d.pruned(s)); why != nil {
 		return decision{notNeeded: why}
 	}
 	return d.searched(s)
@@ -222,16 +219,4 @@ func lost(policy results.PrunePolicy, r *results.Result) (why string, known bool
 		}
 	}
 	return "", true
-}
-
-// pinnedLoad is the load that a pinned step of a search asks for; 0: nothing is
-// searched.
-func (d *decider) pinnedLoad(s plan.Step) float64 {
-	switch metric := d.scenario.Search.Metric; {
-	case metric == scenarios.SearchConcurrency && s.Asked.MaxConcurrency != nil:
-		return float64(*s.Asked.MaxConcurrency)
-	case metric != "" && s.Asked.RequestRate != nil:
-		return *s.Asked.RequestRate
-	}
-	return 0
 }

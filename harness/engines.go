@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
@@ -67,6 +68,16 @@ func (b *engineBook) compare(variant string, servers []step.Server) (*results.Fa
 	}
 
 	return nil, nil
+}
+
+// sameEngine compares who answers as a variant with who did at the first time. The
+// variant is given up if a resumed run must not continue with it.
+func (n *run) sameEngine(planned plan.Life, servers []step.Server) (*results.Failure, error) {
+	changed, err := n.engines.compare(planned.Variant, servers)
+	if changed != nil {
+		n.skipped[planned.VariantIndex] = changed
+	}
+	return changed, err
 }
 
 func engineChanges(first, now results.Engine) []string {

@@ -138,16 +138,10 @@ func whatDecides(r *results.Result) *results.Result {
 	part := &results.Result{
 		Node: r.Node, Step: r.Step, StartedAt: r.StartedAt, Verdict: r.Verdict, Asked: r.Asked, SQZB: r.SQZB,
 		LlamaBench: r.LlamaBench, MeasuredBy: r.MeasuredBy, Measures: r.Measures, Cost: r.Cost,
-		Extrapolated: r.Extrapolated, Evaluation: r.Evaluation,
+		Extrapolated: r.Extrapolated, Evaluation: r.Evaluation, Failure: withoutLog(r.Failure),
 		CommandScore: r.CommandScore, Parts: partsOf(r),
 	}
 	part.Asked.Body, part.Asked.Settings = "", nil
-
-	if r.Failure != nil {
-		failure := *r.Failure
-		failure.LogTail = nil
-		part.Failure = &failure
-	}
 	if r.Client != nil {
 		part.Client = &results.ClientReport{}
 	}

@@ -284,10 +284,7 @@ func (m benchProgram) sameProgram(life plan.Life, result *results.Result, server
 		return nil, nil
 	}
 
-	changed, err := m.engines.compare(life.Variant, servers)
-	if changed != nil {
-		m.skipped[life.VariantIndex] = changed
-	}
+	changed, err := m.sameEngine(life, servers)
 	if changes := m.engines.changes[life.Variant]; len(changes) > 0 {
 		result.Changes = append(result.Changes, changes...)
 		result.Warnf(results.WarnChanged, "%s", strings.Join(changes, "; "))

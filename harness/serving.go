@@ -30,11 +30,10 @@ func (m serving) round(ctx context.Context, planned plan.Life, pending []attempt
 		return m.launchFailed(ctx, planned, pending, failure)
 	}
 
-	changed, err := m.engines.compare(planned.Variant, servers)
+	changed, err := m.sameEngine(planned, servers)
 	switch {
 	case err != nil:
 	case changed != nil:
-		m.skipped[planned.VariantIndex] = changed
 		pending, err = nil, m.leaveOut(pending, changed)
 	default:
 		pending, err = m.serve(ctx, planned, servers, pending)

@@ -91,10 +91,7 @@ func (m twoPasses) pass(ctx context.Context, planned plan.Life, a attempt, like 
 		return p, nil
 	}
 
-	changed, err := m.engines.compare(planned.Variant, servers)
-	if changed != nil {
-		m.skipped[planned.VariantIndex] = changed
-	}
+	changed, err := m.sameEngine(planned, servers)
 	if err != nil || changed != nil {
 		return p, err
 	}

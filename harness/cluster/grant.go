@@ -23,7 +23,7 @@ type grant struct {
 	nodes []recipe.Node // this one first
 }
 
-// grantOf reads it from thp machine.Processironment of a job.
+// grantOf reads it from the environment of a job.
 func grantOf(ctx context.Context, p machine.Process) (grant, error) {
 	job, _ := p.Lookup("SLURM_JOB_ID")
 	if n, err := strconv.Atoi(job); err != nil || n < 1 {

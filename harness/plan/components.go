@@ -110,7 +110,7 @@ func gpusOfComponents(sc *scenarios.Scenario, v scenarios.Variant, machine Machi
 	for i, c := range v.Components {
 		part := v
 		part.Components, part.Server = nil, c.Server
-		kind, ok := kindOf(sc, part, machine)
+		kind, ok := kindOf(sc, part)
 		if !ok {
 			return nil, variantError(v, fmt.Errorf("component %s: unknown launcher %q", c.Name, c.Server.Launcher))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/internal/userfile"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -131,15 +132,28 @@ func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen, warmups bool) []strin
 
 // Only is the part of the plan with the named steps, in the same order.
 func (p *Plan) Only(steps []string) (*Plan, error) {
+	part := p.part(func(_ Life, s Step) bool { return slices.Contains(steps, s.ID) })
+	found := part.Refs()
+	for _, id := range steps {
+		if !slices.ContainsFunc(found, func(ref results.StepRef) bool { return ref.ID == id }) {
+			return nil, fmt.Errorf("the plan has no step %q", id)
+		}
+	}
+
+	part.LeastSteps, part.LeastS = min(part.LeastSteps, len(found)), min(part.LeastS, part.EstimateS)
+	return part, nil
+}
+
+// part is the plan with some of its steps, and their lives.
+func (p *Plan) part(with func(Life, Step) bool) *Plan {
 	part := *p
 	part.Lives, part.EstimateS = nil, 0
-	found := map[string]bool{}
 	for _, life := range p.Lives {
 		all := life.Steps
 		life.Steps = nil
 		for _, step := range all {
-			if slices.Contains(steps, step.ID) {
-				life.Steps, found[step.ID] = append(life.Steps, step), true
+			if with(life, step) {
+				life.Steps = append(life.Steps, step)
 				part.EstimateS += step.EstimateS
 			}
 		}
@@ -147,13 +161,5 @@ func (p *Plan) Only(steps []string) (*Plan, error) {
 			part.Lives, part.EstimateS = append(part.Lives, life), part.EstimateS+life.EstimateS
 		}
 	}
-
-	for _, id := range steps {
-		if !found[id] {
-			return nil, fmt.Errorf("the plan has no step %q", id)
-		}
-	}
-
-	part.LeastSteps, part.LeastS = min(part.LeastSteps, len(found)), min(part.LeastS, part.EstimateS)
-	return &part, nil
+	return &part
 }

@@ -41,26 +41,14 @@ func (p *Plan) Groups(wholeVariants bool) []results.Group {
 // Of is the part of the plan that is a group's. The error says that the group
 // was made of another plan.
 func (p *Plan) Of(group results.Group) (*Plan, error) {
-	part := *p
-	part.Lives, part.EstimateS = nil, 0
+	part := p.part(func(life Life, _ Step) bool { return slices.Contains(group.Lives, life.ID) })
 	var steps []string
-	for _, life := range p.Lives {
-		if !slices.Contains(group.Lives, life.ID) {
-			continue
-		}
-		part.Lives = append(part.Lives, life)
-		part.EstimateS += life.EstimateS
-		for _, step := range life.Steps {
-			steps = append(steps, step.ID)
-			part.EstimateS += step.EstimateS
-		}
+	for _, ref := range part.Refs() {
+		steps = append(steps, ref.ID)
 	}
-
 	if len(part.Lives) != len(group.Lives) || !slices.Equal(steps, group.Steps) {
-		return nil, fmt.Errorf("the plan made on this machine has other server starts or steps than group %s of the "+
-			"run",
+		return nil, fmt.Errorf("the plan made on this machine has other server starts or steps than group %s of the run",
 			group.ID)
 	}
-
-	return &part, nil
+	return part, nil
 }

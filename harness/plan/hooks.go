@@ -122,7 +122,7 @@ func (p PlannedHook) String() string {
 
 	what := p.Name
 	if len(p.Argv) > 0 {
-		what += ": " + shellWords(p.Argv)
+		what += ": " + commandLine(nil, p.Argv)
 	}
 	if p.Call != "" {
 		what += ": " + p.Call
@@ -130,21 +130,13 @@ func (p PlannedHook) String() string {
 
 	text := strings.Join(parts, " ") + " " + what
 	if len(p.Undo) > 0 {
-		text += "; undo: " + shellWords(p.Undo)
+		text += "; undo: " + commandLine(nil, p.Undo)
 	}
 	if p.OnFailure == "warn" {
 		text += " (a failure is a warning)"
 	}
 
 	return text
-}
-
-func shellWords(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = quote(a)
-	}
-	return strings.Join(words, " ")
 }
 
 // DroppedEnv names the variables of environ that servers of the scenario will

@@ -15,7 +15,7 @@ func restartOf(sc *scenarios.Scenario) scenarios.Restart {
 }
 
 // kindOf is what a variant launches.
-func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Machine) (engines.Kind, bool) {
+func kindOf(sc *scenarios.Scenario, v scenarios.Variant) (engines.Kind, bool) {
 	if program, ok := engines.MeasuringProgram(string(sc.Method)); ok {
 		return programKind(sc, v, program), true
 	}

@@ -122,7 +122,7 @@ func numaNode(s scenarios.Server, machine Machine, gpus []int) (node *int, probl
 func Agents(sc *scenarios.Scenario) []string {
 	agents := slices.Clone(sc.Client.Hosts)
 	for _, argv := range sc.Client.Commands {
-		agents = append(agents, shellWords(argv))
+		agents = append(agents, commandLine(nil, argv))
 	}
 	return agents
 }

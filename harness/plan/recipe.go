@@ -37,7 +37,7 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all 
 		return componentRecipes(sc, v, machine)
 	}
 
-	kind, ok := kindOf(sc, v, machine)
+	kind, ok := kindOf(sc, v)
 	if !ok {
 		return nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
 	}
