@@ -18,37 +18,24 @@ import (
 // noteEnds notes, in the run's journal and on Stderr, the jobs that have left the
 // queue although steps of their groups have no verdict: what Slurm says of them, and
 // the end of what they wrote. Each is noted once. jobs are those that are queued.
-func (c Cluster) noteEnds(ctx context.Context, run *results.Run, jobs map[string]slurm.Job) (err error) {
-	ends := lostJobs(run, jobs)
-	if len(ends) == 0 {
+func (c Cluster) noteEnds(ctx context.Context, run *results.Run, jobs map[string]slurm.Job) error {
+	if len(lostJobs(run, jobs)) == 0 {
 		return nil
 	}
 
-	right, err := c.Folder.Submit()
-	if errors.Is(err, store.ErrSubmitting) {
-		return nil // at the next look
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, right.Release()) }()
+	return c.asSubmitter(func(_ *store.Folder, journal *store.Journal) error {
+		again, err := store.Read(c.Folder.Dir()) // another may have noted them
+		if err != nil {
+			return err
+		}
+		return c.noteLost(ctx, journal, again, lostJobs(again, jobs))
+	})
+}
 
-	again, err := store.Read(c.Folder.Dir()) // another may have noted them
-	if err != nil {
-		return err
-	}
-	whole, err := store.Open(c.Folder.Dir())
-	if err != nil {
-		return err
-	}
-	journal, err := whole.OpenJournal()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }() // every event is on disk already
-
+// noteLost notes jobs that have left the queue.
+func (c Cluster) noteLost(ctx context.Context, journal *store.Journal, run *results.Run, ends []results.JobEnd) error {
 	known := map[string]map[int]slurm.Ended{}
-	for _, end := range lostJobs(again, jobs) {
+	for _, end := range ends {
 		if known[end.Array] == nil {
 			known[end.Array] = c.client.Ended(ctx, end.Array)
 		}
@@ -62,7 +49,7 @@ func (c Cluster) noteEnds(ctx context.Context, run *results.Run, jobs map[string
 		if err := journal.Append(results.Event{Kind: results.JobEnded, Job: &end}); err != nil {
 			return err
 		}
-		if end.State != "CANCELLED" && !beganStep(again, end.Group) {
+		if end.State != "CANCELLED" && !beganStep(run, end.Group) {
 			name := fmt.Sprintf("%s-%d", end.Array, end.Task)
 			if err := noteFailure(c.Folder.Dir(), end.Node, name, end.Text()); err != nil {
 				return err
@@ -71,6 +58,30 @@ func (c Cluster) noteEnds(ctx context.Context, run *results.Run, jobs map[string
 	}
 
 	return nil
+}
+
+// asSubmitter runs f with the right to submit, on the run's own folder and journal, which
+// are not those of one job. While another has the right, f is not run.
+func (c Cluster) asSubmitter(f func(*store.Folder, *store.Journal) error) (err error) {
+	right, err := c.Folder.Submit()
+	if errors.Is(err, store.ErrSubmitting) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, right.Release()) }()
+
+	whole, err := store.Open(c.Folder.Dir())
+	if err != nil {
+		return err
+	}
+	journal, err := whole.OpenJournal()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }() // every event is on disk already
+	return f(whole, journal)
 }
 
 // lostJobs are the last jobs of groups that are neither queued nor done, without

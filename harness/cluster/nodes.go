@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -108,25 +107,21 @@ func nodesOf(bad map[string]string) []string { return slices.Sorted(maps.Keys(ba
 
 // excludeBad keeps jobs that wait away from nodes on which jobs fail quickly, and
 // notes that in the run's journal. Who else submits does it in place of this one.
-func (c Cluster) excludeBad(ctx context.Context) (err error) {
+func (c Cluster) excludeBad(ctx context.Context) error {
 	bad := badNodes(c.Folder.Dir())
 	if len(bad) == 0 {
 		return nil
 	}
 
-	right, err := c.Folder.Submit()
-	if errors.Is(err, store.ErrSubmitting) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, right.Release()) }()
+	return c.asSubmitter(func(whole *store.Folder, journal *store.Journal) error {
+		return c.exclude(ctx, whole, journal, bad)
+	})
+}
 
-	whole, err := store.Open(c.Folder.Dir())
-	if err != nil {
-		return err
-	}
+// exclude keeps jobs that wait away from bad nodes.
+func (c Cluster) exclude(
+	ctx context.Context, whole *store.Folder, journal *store.Journal, bad map[string]string,
+) error {
 	events, err := whole.Events()
 	if err != nil {
 		return err
@@ -154,11 +149,6 @@ func (c Cluster) excludeBad(ctx context.Context) (err error) {
 		return err
 	}
 
-	journal, err := whole.OpenJournal()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }() // every event is on disk already
 	for _, node := range nodesOf(fresh) {
 		fmt.Fprintf(c.Process.Stderr, "node %s gets no more jobs of this run: %s\n", node, fresh[node])
 		err := journal.Append(results.Event{
