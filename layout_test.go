@@ -34,7 +34,7 @@ var rules = map[string]rule{
 	"results/store/moments": {ours: []string{"internal/inside", "results", "results/store"}, never: noSystem},
 	"results/store": {ours: []string{
 		"internal/text", "internal/inside", "internal/newfile", "internal/proc", "results",
-		"internal/secrets",
+		"internal/secrets", "internal/sleep",
 	}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
 	"scenarios": {
 		ours:  []string{"load/spec", "scenarios/schema", "launchers/engines", "launchers/recipe"},
@@ -274,7 +274,9 @@ var rules = map[string]rule{
 		"report/markup", "report/chart",
 	}, never: append([]string{"os/exec"}, noCLI...)},
 	"harness/state": {
-		ours:  []string{"internal/text", "internal/inside", "internal/proc", "results", "results/store"},
+		ours: []string{
+			"internal/text", "internal/inside", "internal/proc", "internal/sleep", "results", "results/store",
+		},
 		never: append([]string{"net/http", "os/exec"}, noCLI...),
 	},
 	"harness/plan": {ours: []string{
@@ -293,7 +295,7 @@ var rules = map[string]rule{
 	"harness": {
 		ours: []string{
 			"launchers/scrape",
-			"internal/awake", "internal/text", "launchers/endpoint",
+			"internal/awake", "internal/sleep", "internal/text", "launchers/endpoint",
 			"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers",
 			"launchers/engines", "launchers/recipe", "internal/programs", "load", "results", "metrics",
 			"metrics/catalog",

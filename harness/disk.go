@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -61,21 +62,10 @@ func (d *disk) low() *results.Failure {
 		size(free), size(d.minFree))
 }
 
-// watch looks until ctx ends or done is closed. Too little space ends ctx: the
-// running step is written with what was measured, and nothing more is started.
-func (d *disk) watch(ctx context.Context, done <-chan struct{}, full context.CancelCauseFunc) {
-	tick := time.NewTicker(diskPeriod)
-	defer tick.Stop()
-
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-done:
-			return
-		case <-tick.C:
-		}
-
+// watch looks until ctx ends. Too little space is full: the running step is written
+// with what was measured, and nothing more is started.
+func (d *disk) watch(ctx context.Context, full context.CancelCauseFunc) {
+	for sleep.For(ctx, diskPeriod) {
 		d.each()
 		if low := d.low(); low != nil {
 			full(low)
@@ -90,17 +80,18 @@ func (d *disk) guard(ctx context.Context) (guarded context.Context, free func())
 	guarded, full := context.WithCancelCause(ctx)
 	reserve(d.folder)
 
-	done, ended := make(chan struct{}), make(chan struct{})
+	watched, end := context.WithCancel(guarded)
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		d.watch(guarded, done, func(why error) {
+		d.watch(watched, func(why error) {
 			d.useReserve()
 			full(why)
 		})
 	}()
 
 	return guarded, func() {
-		close(done)
+		end()
 		<-ended
 		d.useReserve()
 		full(nil)

@@ -89,7 +89,7 @@ func TestWatchDiskEndsWithItsContext(t *testing.T) {
 		d := &disk{each: func() {}}
 		ended := make(chan struct{})
 		go func() {
-			d.watch(ctx, nil, func(error) { t.Error("ended without a limit") })
+			d.watch(ctx, func(error) { t.Error("ended without a limit") })
 			close(ended)
 		}()
 		time.Sleep(time.Minute)

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/programs"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -322,15 +323,7 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(testsPoll)
-		defer ticker.Stop()
-		for shown := 0; ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-
+		for shown := 0; sleep.For(ctx, testsPoll); {
 			tests := m.read(id, false).Tests
 			for _, test := range tests[min(shown, len(tests)):] {
 				shown++

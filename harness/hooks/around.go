@@ -262,10 +262,7 @@ func (a *Around) record(l *level, kind results.EventKind, record results.HookRec
 	e := l.event
 	e.Kind, e.Hook = kind, &record
 	if len(hook.Undo) > 0 {
-		e.Message = a.Scenario.Dir
-		for _, word := range hook.Undo {
-			e.Undo = append(e.Undo, hide(word))
-		}
+		e.Message, e.Undo = a.Scenario.Dir, recipe.HideEach(hide, hook.Undo)
 		if kind == results.HookStarted {
 			e.Vars = l.phase(whenUndo)
 		}

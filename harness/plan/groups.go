@@ -47,8 +47,8 @@ func (p *Plan) Of(group results.Group) (*Plan, error) {
 		steps = append(steps, ref.ID)
 	}
 	if len(part.Lives) != len(group.Lives) || !slices.Equal(steps, group.Steps) {
-		return nil, fmt.Errorf("the plan made on this machine has other server starts or steps than group %s of the run",
-			group.ID)
+		return nil, fmt.Errorf("the plan made on this machine has other server starts or steps than group %s "+
+			"of the run", group.ID)
 	}
 	return part, nil
 }

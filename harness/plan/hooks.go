@@ -41,7 +41,7 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	for _, c := range sc.Checks {
 		out = append(out, PlannedHook{
 			Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)),
-			Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse),
+			Argv: recipe.HideEach(hide, c.Argv), OnFailure: onFailure(c.Refuse),
 		})
 	}
 
@@ -60,7 +60,7 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	add(LevelStep, "before", "", sc.Hooks.Step.Before)
 	if e := sc.Evaluation; e.Given() {
 		out = append(out, PlannedHook{
-			Level: levelEvaluation, When: "evaluate", Name: hide(e.Name), Argv: hideAll(hide, e.Command),
+			Level: levelEvaluation, When: "evaluate", Name: hide(e.Name), Argv: recipe.HideEach(hide, e.Command),
 		})
 	}
 	add(LevelStep, "after", "", sc.Hooks.Step.After)
@@ -71,7 +71,8 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	add(LevelVariant, "after", "", sc.Hooks.Variant.After)
 	add(LevelRun, "after", "", sc.Hooks.Run.After)
 	for _, n := range sc.Notify {
-		p := PlannedHook{Level: LevelRun, When: "notify", Name: "command", Argv: hideAll(hide, n.Command), On: n.On}
+		p := PlannedHook{Level: LevelRun, When: "notify", Name: "command", On: n.On}
+		p.Argv = recipe.HideEach(hide, n.Command)
 		if len(n.Command) == 0 {
 			p.Name, p.Call = n.Format+" webhook", "POST "+hide(n.Webhook.Value)
 		}
@@ -83,8 +84,8 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 
 func planHook(hide func(string) string, level, when, variant string, h scenarios.Hook) PlannedHook {
 	p := PlannedHook{
-		Level: level, When: when, Variant: variant, Name: hide(h.Name), Argv: hideAll(hide,
-			h.Command), Undo: hideAll(hide, h.Undo),
+		Level: level, When: when, Variant: variant, Name: hide(h.Name),
+		Argv: recipe.HideEach(hide, h.Command), Undo: recipe.HideEach(hide, h.Undo),
 	}
 	if when == "before" {
 		p.OnFailure = onFailure(h.Refuse)
@@ -93,7 +94,7 @@ func planHook(hide func(string) string, level, when, variant string, h scenarios
 		p.Call = h.HTTP.Method + " " + hide(h.HTTP.URL)
 	}
 	if h.Check.Kind != "" {
-		p.Argv = hideAll(hide, h.Check.Argv)
+		p.Argv = recipe.HideEach(hide, h.Check.Argv)
 	}
 	return p
 }
@@ -103,14 +104,6 @@ func onFailure(refuse bool) string {
 		return "refuse"
 	}
 	return "warn"
-}
-
-func hideAll(hide func(string) string, words []string) []string {
-	var out []string
-	for _, w := range words {
-		out = append(out, hide(w))
-	}
-	return out
 }
 
 // String is the hook as a plan shows it: what will be run, whole.

@@ -55,7 +55,7 @@ func (s *Session) Prepare(ctx context.Context, out string, groups []results.Grou
 func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact func(string) string) results.Manifest {
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, StartedAt: time.Now().Format(time.RFC3339),
-		Planned: p.Refs(), MostSteps: p.MostSteps, Simulated: simulated(sc), Sets: redactAll(redact, sc.Sets),
+		Planned: p.Refs(), MostSteps: p.MostSteps, Simulated: simulated(sc), Sets: recipe.HideEach(redact, sc.Sets),
 		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables,
 		Sizes: sizes(sc), Notes: map[string]string{},
 	}
@@ -142,14 +142,6 @@ func SecretsInClear(sc *scenarios.Scenario) bool {
 func WebhooksInClear(sc *scenarios.Scenario) bool {
 	holds := func(text string) bool { return withoutWebhooks(sc, text) != text }
 	return holds(string(sc.Source)) || slices.ContainsFunc(sc.Sets, holds)
-}
-
-func redactAll(redact func(string) string, words []string) []string {
-	var out []string
-	for _, word := range words {
-		out = append(out, redact(word))
-	}
-	return out
 }
 
 // sizes are those of the models by variant, as the scenario says, else those of

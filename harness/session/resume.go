@@ -16,6 +16,7 @@ import (
 	"github.com/benchrig/bench/harness/plan/identity"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -102,7 +103,8 @@ func (s *Stored) Matches(sc *scenarios.Scenario) error {
 		return err
 	}
 	redact := hider(sc)
-	if redact(string(sc.Source)) != string(s.source) || !slices.Equal(redactAll(redact, sc.Sets), s.Run.Manifest.Sets) {
+	sets := recipe.HideEach(redact, sc.Sets)
+	if redact(string(sc.Source)) != string(s.source) || !slices.Equal(sets, s.Run.Manifest.Sets) {
 		return usage.Errorf("%s, with its overrides, is not the scenario of this run, secrets aside", sc.Path)
 	}
 	return nil

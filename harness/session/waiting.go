@@ -54,15 +54,8 @@ func (b *waiting) report(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		tick := time.NewTicker(waitPeriod)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				b.again()
-			}
+		for sleep.For(ctx, waitPeriod) {
+			b.again()
 		}
 	})
 

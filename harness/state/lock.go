@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/inside"
+	"github.com/benchrig/bench/internal/sleep"
 )
 
 // Owner is who works on a machine.
@@ -107,9 +108,6 @@ const waitPoll = time.Second
 // WaitLock is Lock, but waits until the machine is given back or ctx is done.
 // waiting is called whenever the owner that is waited for changes.
 func (b *Store) WaitLock(ctx context.Context, run string, waiting func(Owner)) (*Lock, error) {
-	ticker := time.NewTicker(waitPoll)
-	defer ticker.Stop()
-
 	var last Owner
 	for first := true; ; first = false {
 		lock, err := b.Lock(run)
@@ -121,9 +119,7 @@ func (b *Store) WaitLock(ctx context.Context, run string, waiting func(Owner)) (
 			last = busy.Owner
 			waiting(last)
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
+		if !sleep.For(ctx, waitPoll) {
 			return nil, fmt.Errorf("wait for machine: %w", context.Cause(ctx))
 		}
 	}

@@ -27,12 +27,16 @@ func Redactor(values []string) func(string) string { return secrets.NewRedactor(
 func (r Redaction) Text(s string) string { return r.replace(s) }
 
 // Texts is a copy of the list with every secret replaced; nil if the list is empty.
-func (r Redaction) Texts(list []string) []string {
-	var clean []string
+func (r Redaction) Texts(list []string) []string { return HideEach(r.replace, list) }
+
+// HideEach is a copy of the list in which hide was applied to each text; nil if the list
+// is empty.
+func HideEach(hide func(string) string, list []string) []string {
+	var hidden []string
 	for _, s := range list {
-		clean = append(clean, r.Text(s))
+		hidden = append(hidden, hide(s))
 	}
-	return clean
+	return hidden
 }
 
 // Lines is Texts for lines that follow each other, so that a secret may be on two.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -148,16 +149,9 @@ func newSubmitter(path string, file os.FileInfo) *Submitter {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Submitter{path: path, file: file, stop: stop}
 	s.done.Go(func() {
-		pulse := time.NewTicker(submitterPulse)
-		defer pulse.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-pulse.C:
-				if s.Held() == nil {
-					touch(path)
-				}
+		for sleep.For(ctx, submitterPulse) {
+			if s.Held() == nil {
+				touch(path)
 			}
 		}
 	})
