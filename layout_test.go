@@ -217,7 +217,7 @@ var rules = map[string]rule{
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"launchers/recipe": {
 		ours: []string{
-			"internal/text", "internal/cpus",
+			"internal/text", "internal/cpus", "gpu/device",
 			"results", "launchers/process", "launchers/container", "launchers/ports",
 			"internal/secrets", "launchers/vram", "internal/secrets",
 		},

@@ -57,13 +57,17 @@ func SamplerNames() []string {
 // SamplerVendor is the vendor whose GPUs the sampler of this name reads; "" if
 // no sampler has it.
 func SamplerVendor(name string) string {
-	for _, kind := range samplerKinds() {
-		if kind.name == name {
-			return kind.vendor
-		}
-	}
+	kind, _ := kindNamed(name)
+	return kind.vendor
+}
 
-	return ""
+func kindNamed(name string) (kind samplerKind, known bool) {
+	kinds := samplerKinds()
+	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
+	if at < 0 {
+		return samplerKind{}, false
+	}
+	return kinds[at], true
 }
 
 func kindsOf(vendor string) []samplerKind {
@@ -87,11 +91,7 @@ func Samplers(
 
 	var samplers []device.Sampler
 	var notes []string
-	for _, vendor := range []string{device.NVIDIA, device.AMD} {
-		devices := machine.Of(vendor)
-		if len(devices) == 0 {
-			continue
-		}
+	for vendor, devices := range machine.byVendor {
 		sampler, tried := firstThatWorks(ctx, options, kindsOf(vendor), devices)
 		notes = append(notes, tried...)
 		if sampler != nil {
@@ -105,13 +105,11 @@ func Samplers(
 func forced(ctx context.Context, options device.Options, machine Inventory, name string) ([]device.Sampler, []string,
 	error,
 ) {
-	kinds := samplerKinds()
-	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
-	if at < 0 {
+	kind, known := kindNamed(name)
+	if !known {
 		return nil, nil, fmt.Errorf("unknown sampler %q: want one of %s, or auto", name,
 			strings.Join(SamplerNames(), ", "))
 	}
-	kind := kinds[at]
 	sampler, notes, err := trial(ctx, options, kind, machine.Of(kind.vendor))
 	if err != nil {
 		return nil, nil, fmt.Errorf("use sampler %s: %w; %s, or choose auto", name, err, kind.advice)
@@ -151,15 +149,10 @@ func notInstalled(err error) bool {
 func trial(ctx context.Context, options device.Options, kind samplerKind, devices []device.Device) (device.Sampler,
 	[]string, error,
 ) {
-	sampler, err := kind.open(options, devices)
-	if err != nil {
+	sampler, readings, err := openAndRead(ctx, options, kind, devices)
+	if sampler == nil {
 		return nil, nil, err
 	}
-
-	bounded, cancel := context.WithTimeout(ctx, trialLimit)
-	defer cancel()
-
-	readings, err := readWithin(bounded, sampler)
 	if err == nil && !slices.ContainsFunc(readings, usable) {
 		err = fmt.Errorf("%s: it reports neither memory nor power of any GPU", kind.name)
 	}
@@ -175,12 +168,22 @@ func trial(ctx context.Context, options device.Options, kind samplerKind, device
 func ReadOnce(ctx context.Context, options device.Options, name string, devices []device.Device) ([]device.Reading,
 	[]string, error,
 ) {
-	at := slices.IndexFunc(samplerKinds(), func(kind samplerKind) bool { return kind.name == name })
-	if at < 0 {
+	kind, known := kindNamed(name)
+	if !known {
 		return nil, nil, fmt.Errorf("unknown sampler %q", name)
 	}
+	sampler, readings, err := openAndRead(ctx, options, kind, devices)
+	if sampler == nil {
+		return nil, nil, err
+	}
+	return readings, notesOf(sampler), errors.Join(err, sampler.Close())
+}
 
-	sampler, err := samplerKinds()[at].open(options, devices)
+// openAndRead opens a sampler and reads once; nil: it cannot be opened.
+func openAndRead(ctx context.Context, options device.Options, kind samplerKind, devices []device.Device) (
+	device.Sampler, []device.Reading, error,
+) {
+	sampler, err := kind.open(options, devices)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,14 +192,7 @@ func ReadOnce(ctx context.Context, options device.Options, name string, devices 
 	defer cancel()
 
 	readings, err := readWithin(bounded, sampler)
-	err = errors.Join(err, sampler.Close())
-
-	var notes []string
-	if n, ok := sampler.(noter); ok {
-		notes = n.Notes()
-	}
-
-	return readings, notes, err
+	return sampler, readings, err
 }
 
 // readWithin reads until ctx ends, even if the sampler hangs.
@@ -229,10 +225,7 @@ func usable(r device.Reading) bool {
 // shortcomings says what the readings of a sampler lack, and what else it
 // has to say.
 func shortcomings(sampler device.Sampler, readings []device.Reading) []string {
-	var notes []string
-	if n, ok := sampler.(noter); ok {
-		notes = append(notes, n.Notes()...)
-	}
+	notes := notesOf(sampler)
 	for _, reading := range readings {
 		if reading.VRAMUsedBytes == nil && reading.GTTUsedBytes == nil {
 			notes = append(notes, fmt.Sprintf("%s: it does not report memory of %s; where GPU and CPU share memory, "+
@@ -245,5 +238,10 @@ func shortcomings(sampler device.Sampler, readings []device.Reading) []string {
 	return notes
 }
 
-// noter is a sampler that has something to say about its readings.
-type noter interface{ Notes() []string }
+// notesOf is what a sampler has to say about its readings.
+func notesOf(sampler device.Sampler) []string {
+	if noter, ok := sampler.(interface{ Notes() []string }); ok {
+		return slices.Clone(noter.Notes())
+	}
+	return nil
+}

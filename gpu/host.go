@@ -63,16 +63,13 @@ func (f *HostFacts) addSystem(ctx context.Context) {
 		f.Virtualization = info.VirtualizationSystem
 	}
 	if info.Uptime > 0 {
-		uptime := int64(info.Uptime)
-		f.UptimeS = &uptime
+		f.UptimeS = new(int64(info.Uptime))
 	}
 }
 
 func (f *HostFacts) addCPU(ctx context.Context) {
 	cpu := proc.System.CPU()
-	f.CPUModel, f.Cores = cpu.Model, cpu.Cores
-	threads := runtime.NumCPU()
-	f.Threads = &threads
+	f.CPUModel, f.Cores, f.Threads = cpu.Model, cpu.Cores, new(runtime.NumCPU())
 	average, err := load.AvgWithContext(ctx)
 	if err != nil || average == nil {
 		f.note("load", err)
@@ -87,8 +84,7 @@ func (f *HostFacts) addMemory(ctx context.Context) {
 		f.note("memory", err)
 		return
 	}
-	total, free := int64(memory.Total), int64(memory.Available)
-	f.MemoryBytes, f.FreeBytes = &total, &free
+	f.MemoryBytes, f.FreeBytes = new(int64(memory.Total)), new(int64(memory.Available))
 }
 
 func (f *HostFacts) note(what string, err error) {

@@ -30,8 +30,7 @@ func hostSource(ctx context.Context) source {
 func readHost(ctx context.Context) results.HostReading {
 	var reading results.HostReading
 	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil && memory.Total > 0 {
-		used := int64(memory.Total) - int64(memory.Available)
-		reading.MemoryUsedBytes = &used
+		reading.MemoryUsedBytes = new(int64(memory.Total) - int64(memory.Available))
 	}
 	if average, err := load.AvgWithContext(ctx); err == nil {
 		reading.Load1 = &average.Load1
@@ -57,6 +56,5 @@ func (c cpuSpent) busySince(then cpuSpent) *float64 {
 	if then.total == 0 || c.total <= then.total {
 		return nil
 	}
-	share := min(max((c.busy-then.busy)/(c.total-then.total), 0), 1)
-	return &share
+	return new(min(max((c.busy-then.busy)/(c.total-then.total), 0), 1))
 }

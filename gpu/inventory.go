@@ -43,8 +43,8 @@ func (v Inventory) Vendor() string {
 			memory[device.Vendor] += *device.VRAMBytes
 		}
 	}
-	for _, vendor := range []string{device.NVIDIA, device.AMD} {
-		if len(v.Of(vendor)) > 0 && (best == "" || memory[vendor] > memory[best]) {
+	for vendor := range v.byVendor {
+		if best == "" || memory[vendor] > memory[best] {
 			best = vendor
 		}
 	}
@@ -60,6 +60,15 @@ func (v Inventory) Of(vendor string) []device.Device {
 		}
 	}
 	return devices
+}
+
+// byVendor yields the devices of each vendor that has any.
+func (v Inventory) byVendor(yield func(vendor string, devices []device.Device) bool) {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
+		if devices := v.Of(vendor); len(devices) > 0 && !yield(vendor, devices) {
+			return
+		}
+	}
 }
 
 // Count is the number of devices of Vendor.

@@ -39,10 +39,10 @@ func LimitsOf(env map[string]string, options device.Options, inventory Inventory
 	}
 
 	limits.Devices, limits.Notes = VisibleTo(env, Inventory{GPUs: usable})
-	for _, name := range []string{envROCRVisible, envHIPVisible, envCUDAVisible} {
+	for _, name := range []string{device.ROCRVisible, device.HIPVisible, device.CUDAVisible} {
 		list, set := env[name]
-		if !set || name != envCUDAVisible && vendor == device.NVIDIA || name == envCUDAVisible &&
-			vendor == device.AMD && env[envHIPVisible] != "" {
+		if !set || name != device.CUDAVisible && vendor == device.NVIDIA || name == device.CUDAVisible &&
+			vendor == device.AMD && env[device.HIPVisible] != "" {
 			continue
 		}
 		if len(limits.Devices) < len(usable) {

@@ -111,7 +111,7 @@ func (l *loop) await(ctx context.Context, cancel context.CancelFunc) bool {
 			l.pass(a)
 			return true
 		case <-hang.C:
-			l.gap(fmt.Sprintf("no answer for %.0f s", time.Since(l.last).Seconds()))
+			l.noAnswer()
 		case <-ctx.Done():
 			l.settle(killGrace)
 			return false
@@ -147,10 +147,12 @@ func (l *loop) settle(limit time.Duration) bool {
 		l.pass(a)
 		return true
 	case <-timer.C:
-		l.gap(fmt.Sprintf("no answer for %.0f s", time.Since(l.last).Seconds()))
+		l.noAnswer()
 		return false
 	}
 }
+
+func (l *loop) noAnswer() { l.gap(fmt.Sprintf("no answer for %.0f s", time.Since(l.last).Seconds())) }
 
 func (l *loop) pass(a answer) {
 	l.stats.Reads++

@@ -9,18 +9,12 @@ import (
 	"github.com/benchrig/bench/gpu/device"
 )
 
-// The variables by which engines are told which GPUs to use.
-const (
-	envCUDAVisible = "CUDA_VISIBLE_DEVICES"
-	envCUDAOrder   = "CUDA_DEVICE_ORDER"
-	envHIPVisible  = "HIP_VISIBLE_DEVICES"
-	envROCRVisible = "ROCR_VISIBLE_DEVICES"
-	envVulkan      = "GGML_VK_VISIBLE_DEVICES"
-)
+// envVulkan chooses GPUs for llama.cpp's Vulkan build.
+const envVulkan = "GGML_VK_VISIBLE_DEVICES"
 
 // VisibilityVariables are all that VisibleTo looks at.
 func VisibilityVariables() []string {
-	return []string{envCUDAVisible, envCUDAOrder, envHIPVisible, envROCRVisible, envVulkan}
+	return []string{device.CUDAVisible, device.CUDAOrder, device.HIPVisible, device.ROCRVisible, envVulkan}
 }
 
 // VisibleTo lists the devices that a server with this environment sees, in
@@ -50,8 +44,8 @@ func (v *visibility) note(format string, args ...any) {
 
 func (v *visibility) ofNVIDIA(devices []device.Device) []device.Device {
 	visible := devices
-	if list, ok := v.env[envCUDAVisible]; ok {
-		visible = v.pick(envCUDAVisible, list, devices)
+	if list, ok := v.env[device.CUDAVisible]; ok {
+		visible = v.pick(device.CUDAVisible, list, devices)
 		v.noteOrder(list, devices)
 	}
 	return v.vulkan(visible, devices)
@@ -66,7 +60,7 @@ func (v *visibility) noteOrder(list string, devices []device.Device) {
 		byIndex = byIndex || err == nil
 	}
 
-	if !byIndex || len(devices) < 2 || v.env[envCUDAOrder] == "PCI_BUS_ID" {
+	if !byIndex || len(devices) < 2 || v.env[device.CUDAOrder] == device.PCIOrder {
 		return
 	}
 
@@ -77,26 +71,26 @@ func (v *visibility) noteOrder(list string, devices []device.Device) {
 
 	v.note("%s=%s counts by speed, not by PCI address; set %s=PCI_BUS_ID or name GPUs by UUID, or others may be "+
 		"sampled than serve",
-		envCUDAVisible, list, envCUDAOrder)
+		device.CUDAVisible, list, device.CUDAOrder)
 }
 
 // ofAMD applies ROCr's list, then HIP's inside of what is left. HIP reads
 // CUDA's variable where its own is not set.
 func (v *visibility) ofAMD(devices []device.Device) []device.Device {
 	visible := devices
-	inner := envHIPVisible
+	inner := device.HIPVisible
 	if _, ok := v.env[inner]; !ok {
-		inner = envCUDAVisible
+		inner = device.CUDAVisible
 	}
-	if list, ok := v.env[envROCRVisible]; ok {
-		visible = v.pick(envROCRVisible, list, devices)
+	if list, ok := v.env[device.ROCRVisible]; ok {
+		visible = v.pick(device.ROCRVisible, list, devices)
 	}
 	if list, ok := v.env[inner]; ok {
 		before := len(visible)
 		visible = v.pick(inner, list, visible)
-		if outer, both := v.env[envROCRVisible]; both && len(visible) == 0 && before > 0 {
-			v.note("%s=%s counts inside of %s=%s and leaves no GPU; set only one of them", inner, list, envROCRVisible,
-				outer)
+		if outer, both := v.env[device.ROCRVisible]; both && len(visible) == 0 && before > 0 {
+			v.note("%s=%s counts inside of %s=%s and leaves no GPU; set only one of them", inner, list,
+				device.ROCRVisible, outer)
 		}
 	}
 

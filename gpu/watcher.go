@@ -66,11 +66,7 @@ func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 
 	used := map[string]int64{}
 	var errs []error
-	for _, vendor := range []string{device.NVIDIA, device.AMD} {
-		devices := w.inventory.Of(vendor)
-		if len(devices) == 0 {
-			continue
-		}
+	for vendor, devices := range w.inventory.byVendor {
 		readings, err := w.read(ctx, vendor, devices)
 		errs = append(errs, err)
 		for _, reading := range readings {
@@ -146,11 +142,7 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 
 	holders := []results.GPUHolder{}
 	var errs []error
-	for _, vendor := range []string{device.NVIDIA, device.AMD} {
-		devices := w.inventory.Of(vendor)
-		if len(devices) == 0 {
-			continue
-		}
+	for vendor, devices := range w.inventory.byVendor {
 		found, err := w.holdersOf(ctx, vendor, devices)
 		holders = append(holders, found...)
 		errs = append(errs, err)

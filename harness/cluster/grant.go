@@ -66,13 +66,13 @@ func (g grant) machine(p machine.Process) func(gpu.Inventory, string) plan.Machi
 // any, a job has all that it can open: clusters that give out whole nodes name
 // no GPUs.
 func grantVars(p machine.Process, vendor string) map[string]string {
-	names := []string{"CUDA_VISIBLE_DEVICES"}
+	names := []string{device.CUDAVisible}
 	if vendor == device.AMD {
-		names = []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}
+		names = []string{device.ROCRVisible, device.HIPVisible, device.CUDAVisible}
 	}
 	for _, name := range names {
 		if list, ok := p.Lookup(name); ok {
-			return map[string]string{name: list, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+			return map[string]string{name: list, device.CUDAOrder: device.PCIOrder}
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 // HygieneNote says what holds for the environment of every server.
 func HygieneNote() string {
-	set, unset := recipe.Hygiene()
+	set, unset := recipe.HygieneSet(), recipe.HygieneUnset()
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		words = append(words, name+"="+set[name])

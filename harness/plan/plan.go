@@ -88,8 +88,8 @@ type PlannedServer struct {
 	Launcher string            `json:"launcher"`
 	BaseURL  string            `json:"base_url"`
 	Argv     []string          `json:"argv"`  // empty: already running
-	Env      map[string]string `json:"env"`   // set for it, beside recipe.Hygiene
-	Unset    []string          `json:"unset"` // not inherited, beside recipe.Hygiene
+	Env      map[string]string `json:"env"`   // set for it, beside recipe.HygieneSet
+	Unset    []string          `json:"unset"` // not inherited, beside recipe.HygieneUnset
 	GPUs     []int             `json:"gpus"`
 
 	CPUs     string `json:"cpus,omitempty"`      // that it may use; "": any
@@ -193,7 +193,7 @@ func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 	}
 
 	hide := recipe.Redactor(spec.Secrets)
-	always, never := recipe.Hygiene()
+	always, never := recipe.HygieneSet(), recipe.HygieneUnset()
 	out := PlannedServer{
 		Component: spec.Component, Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
 		CPUs: spec.Place.CPUs.String(), NUMANode: spec.Place.Node, Nice: spec.Place.Nice,

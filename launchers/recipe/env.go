@@ -27,11 +27,6 @@ func HygieneSet() map[string]string {
 	return map[string]string{"SPT_NOENV": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
 }
 
-// Hygiene is what every server's environment gets and does not inherit unless
-// its recipe decides otherwise. A name that ends in * stands for all with that
-// beginning.
-func Hygiene() (set map[string]string, unset []string) { return HygieneSet(), HygieneUnset() }
-
 // Environment builds a server's environment from the inherited one. set is
 // what was added or changed, for the record.
 func Environment(inherited []string, spec Spec, command Command) (env []string, set map[string]string) {

@@ -6,22 +6,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/gpu/device"
 )
 
-// Variables that decide which GPUs a process sees. A recipe with assigned GPUs
+// visibilityVariables decide which GPUs a process sees. A recipe with assigned GPUs
 // leaves them to us: HIP and CUDA index into what ROCR leaves over, so two of
 // them set together can hide every GPU.
-const (
-	hipVisible  = "HIP_VISIBLE_DEVICES"
-	cudaVisible = "CUDA_VISIBLE_DEVICES"
-	rocrVisible = "ROCR_VISIBLE_DEVICES"
-	gpuOrdinal  = "GPU_DEVICE_ORDINAL"
-	cudaOrder   = "CUDA_DEVICE_ORDER"
-)
-
 func visibilityVariables() []string {
-	return []string{hipVisible, cudaVisible, rocrVisible, gpuOrdinal, cudaOrder}
+	return []string{device.HIPVisible, device.CUDAVisible, device.ROCRVisible, gpuOrdinal, device.CUDAOrder}
 }
+
+const gpuOrdinal = "GPU_DEVICE_ORDINAL" // HIP's older variable
 
 // WithoutVisibility is an environment without the variables by which a program sees
 // its GPUs.
@@ -89,15 +85,14 @@ func visibility(s Spec) (set map[string]string, unset []string, err error) {
 	if list == "" {
 		list = "-1" // no such device: CUDA and HIP both end the list there
 	}
-	if s.Vendor == "amd" {
-		return map[string]string{hipVisible: list}, []string{cudaVisible, rocrVisible, gpuOrdinal}, nil
+	if s.Vendor == device.AMD {
+		return map[string]string{device.HIPVisible: list},
+			[]string{device.CUDAVisible, device.ROCRVisible, gpuOrdinal}, nil
 	}
 
 	// Our indices are in PCI order, CUDA's own default is fastest first.
-	return map[string]string{cudaVisible: list, cudaOrder: "PCI_BUS_ID"}, []string{
-		hipVisible, rocrVisible,
-		gpuOrdinal,
-	}, nil
+	return map[string]string{device.CUDAVisible: list, device.CUDAOrder: device.PCIOrder},
+		[]string{device.HIPVisible, device.ROCRVisible, gpuOrdinal}, nil
 }
 
 // GPUList is "0,1" for the devices 0 and 1.
