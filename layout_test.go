@@ -212,7 +212,7 @@ var rules = map[string]rule{
 	}, never: append([]string{"net/http", "os", "os/exec"}, noCLI...)},
 	"launchers/serverlog": {ours: []string{
 		"launchers/logs", "launchers/scrape",
-		"internal/inside", "results", "launchers/engines",
+		"internal/inside", "results",
 		"internal/secrets", "internal/text",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"launchers/recipe": {

@@ -223,10 +223,10 @@ type ownCache struct {
 // one belongs to the variant.
 func (m coldStart) ownCaches(planned plan.Life, id string, asked scenarios.StartCaches) (own ownCaches, err error) {
 	kind := m.scenario.Variants[planned.VariantIndex].Server.Kind()
-	if own.compile, err = m.ownCache("compile", kind.CompileCaches, planned, id, asked.Compile); err != nil {
+	if own.compile, err = m.ownCache("compile", kind.Caches.Compile, planned, id, asked.Compile); err != nil {
 		return own, err
 	}
-	own.hub, err = m.ownCache("hub", kind.HubCaches, planned, id, asked.Hub)
+	own.hub, err = m.ownCache("hub", kind.Caches.Hub, planned, id, asked.Hub)
 	return own, err
 }
 

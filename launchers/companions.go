@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/ready"
@@ -135,8 +136,9 @@ func (c *companions) start(
 ) *results.Failure {
 	s := c.spec
 	tool, err := c.launcher.Start(ctx, engines.Kind{
-		Name: companion.Name, StopGrace: kind.StopGrace, Fatal: kind.Fatal,
+		Name: companion.Name, StopGrace: kind.StopGrace,
 		Command: func(recipe.Spec) (recipe.Command, error) { return companion.Command, nil },
+		Log:     logs.Lines{Fatal: kind.Log.Fatal},
 	}, recipe.Spec{
 		Dir: s.Dir, LogPath: companionLog(s.LogPath, companion),
 		Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,

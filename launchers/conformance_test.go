@@ -41,8 +41,8 @@ func plain(c fakeengine.Config) func(engines.Kind) fakeengine.Config {
 	return func(engines.Kind) fakeengine.Config { return c }
 }
 
-func noModels(kind engines.Kind) bool { return kind.ModelsPath == "" }
-func noHealth(kind engines.Kind) bool { return kind.HealthPath == "" }
+func noModels(kind engines.Kind) bool { return kind.API.ModelsPath == "" }
+func noHealth(kind engines.Kind) bool { return kind.API.HealthPath == "" }
 
 func shortTimeout(s *recipe.Spec) { s.Ready.Timeout = 10 * time.Second }
 
@@ -53,7 +53,7 @@ func fatalSample(kind engines.Kind) (string, results.FailureClass) {
 		"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
 		"Error: listen tcp 127.0.0.1:1: bind: address already in use",
 	} {
-		for _, fatal := range kind.Fatal {
+		for _, fatal := range kind.Log.Fatal {
 			if fatal.Pattern.MatchString(line) {
 				return line, fatal.Class
 			}
@@ -573,7 +573,7 @@ func TestConformanceStartup(t *testing.T) {
 		"ollama": `msg="llama runner started in 1.52 seconds"`,
 	}
 	for _, kind := range launched() {
-		if len(kind.Milestones) == 0 {
+		if len(kind.Log.Milestones) == 0 {
 			continue
 		}
 		t.Run(kind.Name, func(t *testing.T) {

@@ -105,9 +105,9 @@ func jobOf(kind engines.Kind, spec recipe.Spec, command recipe.Command) containe
 		Argv:    command.Argv,
 		Env:     command.Env,
 		Unset:   command.Unset,
-		Entry:   kind.Entry,
+		Entry:   kind.Image.Entry,
 		Program: programInside(spec),
-		Prefix:  kind.ImageProgram,
+		Prefix:  kind.Image.Program,
 		Secrets: slices.DeleteFunc(append(slices.Clone(spec.Secrets), spec.APIKey), recipe.TooShort),
 		Cookie:  spec.Cookie,
 		Life:    spec.Life,
@@ -120,7 +120,7 @@ func jobOf(kind engines.Kind, spec recipe.Spec, command recipe.Command) containe
 		CPUs:    spec.Place.CPUs.String(),
 		Node:    spec.Place.Node,
 		Host:    container.ThisHost(),
-		Caches:  kind.ImageCaches,
+		Caches:  kind.Image.Caches,
 		Model:   spec.Model,
 		Dir:     spec.Dir,
 		LogPath: spec.LogPath,
@@ -156,7 +156,7 @@ func companionContained(
 	}
 
 	job := jobOf(kind, spec, command)
-	if job.Program == nil && kind.Entry != nil && !beginsWith(command.Argv, kind.Entry) {
+	if job.Program == nil && kind.Image.Entry != nil && !beginsWith(command.Argv, kind.Image.Entry) {
 		job.Program = command.Argv[:1] // not the server, and so not the image's entry point
 	}
 	if !spec.Container.Daemon() {
@@ -182,12 +182,12 @@ func inside(kind engines.Kind, spec recipe.Spec) recipe.Spec {
 	}
 	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
 	switch own := programInside(spec); {
-	case kind.Entry == nil:
+	case kind.Image.Entry == nil:
 	case own != nil:
 		spec.Binary = own
 	case spec.Container.JobStep(): // no entry point: the program is the image's, by name
 	default:
-		spec.Binary = kind.Entry
+		spec.Binary = kind.Image.Entry
 	}
 	spec.GPUs = visibleInside(spec)
 	return spec

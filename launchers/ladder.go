@@ -30,10 +30,10 @@ func (s *Server) ladder() []ready.Stage {
 	if s.log != nil && s.spec.Ready.Log != "" {
 		stages = append(stages, ready.Log(s.log, s.spec.Ready.Log))
 	}
-	if path := cmp.Or(s.spec.Ready.Path, s.kind.HealthPath); path != "" {
+	if path := cmp.Or(s.spec.Ready.Path, s.kind.API.HealthPath); path != "" {
 		stages = append(stages, ready.Health(s.Endpoint, path))
 	}
-	if s.kind.ModelsPath != "" {
+	if s.kind.API.ModelsPath != "" {
 		stages = append(stages, ready.Model(s.Endpoint, s.kind))
 	}
 

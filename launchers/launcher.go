@@ -208,14 +208,15 @@ func (l *Launcher) containerLimits() container.Limits {
 // claimMemory takes the baselines of the server's GPUs.
 func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vram.Claim, *results.Failure) {
 	setup := vram.Setup{Memory: vram.NewReader(l.GPUs), Sizes: l.GPUBytes, Policy: spec.VRAM, Vendor: spec.Vendor}
-	if kind, ok := engines.Lookup(spec.Launcher); ok && kind.MemoryShare != nil {
-		setup.Policy.Share = kind.MemoryShare(spec.Args)
+	if kind, ok := engines.Lookup(spec.Launcher); ok {
+		args := kind.Args
+		if args.MemoryShare != nil {
+			setup.Policy.Share = args.MemoryShare(spec.Args)
+		}
+		if args.WeightsOnGPU != nil && args.WeightsOnGPU(spec.Args) && len(spec.Devices) > 0 {
+			setup.Policy.Weights = weightsOf(spec.Model, spec.Dir) / int64(len(spec.Devices))
+		}
 	}
-	if kind, ok := engines.Lookup(spec.Launcher); ok && kind.WeightsOnGPU != nil && kind.WeightsOnGPU(spec.Args) &&
-		len(spec.Devices) > 0 {
-		setup.Policy.Weights = weightsOf(spec.Model, spec.Dir) / int64(len(spec.Devices))
-	}
-
 	return l.vram.Claim(ctx, setup, spec.Devices, l.ownPIDs)
 }
 

@@ -98,12 +98,12 @@ func prepare(t *testing.T, kind engines.Kind, engine fakeengine.Config) *bench {
 		spec.Binary, spec.Command = nil, []string{os.Args[0], "--port", "${port}"}
 	}
 	if engine.Model == "" {
-		engine.Model = kind.ServedName(spec)
+		engine.Model = kind.API.ServedName(spec)
 	}
 	if engine.Paths == (fakeengine.Paths{}) {
 		engine.Paths = fakeengine.Paths{
-			Health: kind.HealthPath, Models: kind.ModelsPath, Metrics: kind.MetricsPath,
-			Tokenize: kind.TokenizePath, Version: kind.VersionPath,
+			Health: kind.API.HealthPath, Models: kind.API.ModelsPath, Metrics: kind.MetricsPath,
+			Tokenize: kind.API.TokenizePath, Version: kind.API.VersionPath,
 		}
 	}
 	engine.Counters = map[string]string{}

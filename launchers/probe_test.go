@@ -76,7 +76,7 @@ func TestCertificateErrorIsFinal(t *testing.T) {
 	remote.Config.ErrorLog = log.New(io.Discard, "", 0)
 	remote.StartTLS()
 	defer remote.Close()
-	kind := engines.Kind{External: true, Command: engines.ExternalCommand, HealthPath: "/health"}
+	kind := engines.Kind{External: true, Command: engines.ExternalCommand, API: engines.API{HealthPath: "/health"}}
 	_, err := (&Launcher{}).Launch(t.Context(), kind, recipe.Spec{BaseURL: remote.URL})
 	if err == nil || asFailure(err).Class != results.FailConnect || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("Launch() = %v, want class %s naming the certificate", err, results.FailConnect)
@@ -87,7 +87,7 @@ func TestWrongServerHasNoModelList(t *testing.T) {
 	t.Parallel()
 	remote := httptest.NewServer(http.NotFoundHandler())
 	defer remote.Close()
-	kind := engines.Kind{Name: "vllm", External: true, Command: engines.ExternalCommand, ModelsPath: "/v1/models"}
+	kind := engines.Kind{Name: "vllm", External: true, Command: engines.ExternalCommand, API: engines.API{ModelsPath: "/v1/models"}}
 	_, err := (&Launcher{}).Launch(t.Context(), kind, recipe.Spec{BaseURL: remote.URL})
 	if err == nil || asFailure(err).Class != results.FailProtocol || !strings.Contains(err.Error(),
 		"not a vllm server") {

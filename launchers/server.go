@@ -175,11 +175,11 @@ func (s *Server) write(event results.Event) error {
 // lost the first one in its start. quit ends that.
 func (s *Server) askAgain() (quit func()) {
 	tree, ok := s.process.(interface{ Terminate() })
-	if !ok || s.kind.ReadyForTerm == nil || s.serving() || s.log == nil {
+	if !ok || s.kind.Log.ReadyForTerm == nil || s.serving() || s.log == nil {
 		return func() {}
 	}
 
-	mark, unmark := s.log.Mark(s.kind.ReadyForTerm, nil)
+	mark, unmark := s.log.Mark(s.kind.Log.ReadyForTerm, nil)
 	done := make(chan struct{})
 	var asking sync.WaitGroup
 	asking.Go(func() {

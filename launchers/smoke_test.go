@@ -154,7 +154,7 @@ func TestAnswersAndTheirReason(t *testing.T) {
 	t.Parallel()
 	kind, _ := engines.Lookup("llamacpp")
 	path := filepath.Join(t.TempDir(), "server.log")
-	log, err := serverlog.Open(path, kind, "")
+	log, err := serverlog.Open(path, kind.Log, kind.Args.Slots, "")
 	if err != nil {
 		t.Fatal(err)
 	}

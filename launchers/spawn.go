@@ -159,7 +159,7 @@ func assignments(variables map[string]string) []string {
 
 // start runs the program.
 func (s *spawner) start(argv, env []string) *results.Failure {
-	log, err := serverlog.Open(s.spec.LogPath, s.kind, s.spec.Ready.Log)
+	log, err := serverlog.Open(s.spec.LogPath, s.kind.Log, s.kind.Args.Slots, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
@@ -259,7 +259,7 @@ func (s *spawner) addPrivate(ctx context.Context, job *container.Job) error {
 
 // runContainer runs the container.
 func (s *spawner) runContainer(ctx context.Context, cli container.CLI, job container.Job) *results.Failure {
-	log, err := serverlog.Open(s.spec.LogPath, s.kind, s.spec.Ready.Log)
+	log, err := serverlog.Open(s.spec.LogPath, s.kind.Log, s.kind.Args.Slots, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}

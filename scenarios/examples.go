@@ -26,7 +26,7 @@ func TemplateKinds() []string {
 func ImageKinds() []string {
 	return slices.DeleteFunc(TemplateKinds(), func(name string) bool {
 		kind, _ := engines.Lookup(name)
-		return kind.Image == ""
+		return kind.Image.Name == ""
 	})
 }
 

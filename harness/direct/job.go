@@ -187,9 +187,9 @@ func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server
 func KindOf(backend string) engines.Kind {
 	kind := engines.ByBackend(backend)
 	kind.Name, kind.External = "external", true
-	kind.ServedName = nil
-	if kind.ModelsPath == "" {
-		kind.ModelsPath = "/v1/models"
+	kind.API.ServedName = nil
+	if kind.API.ModelsPath == "" {
+		kind.API.ModelsPath = "/v1/models"
 	}
 	return kind
 }

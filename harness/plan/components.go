@@ -93,7 +93,7 @@ func servedBehind(r, first Recipe) string {
 	if r.Spec.ServedName != "" || r.Kind.Name == first.Kind.Name || r.Spec.Model != first.Spec.Model {
 		return r.Spec.ServedName
 	}
-	return first.Kind.ServedName(first.Spec)
+	return first.Kind.API.ServedName(first.Spec)
 }
 
 // PeerOf is a server as the components after it know it.

@@ -33,7 +33,7 @@ load: {dataset: {kind: random}, input-len: 8, output-len: 8, num-prompts: 1}
 			t.Fatalf("%s: %d recipes, %v", name, len(all), err)
 		}
 		router := all[1]
-		if got := router.Kind.ServedName(router.Spec); got != c.want {
+		if got := router.Kind.API.ServedName(router.Spec); got != c.want {
 			t.Errorf("%s: the router's model is %q, want %q", name, got, c.want)
 		}
 	}

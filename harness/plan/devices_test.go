@@ -139,7 +139,7 @@ func TestPlaceWithinLimits(t *testing.T) {
 	part := of("CUDA_VISIBLE_DEVICES=MIG-a", 2)
 	part.Allowed.Parts = []string{"MIG-a"}
 
-	one := engines.Kind{WorldSize: func([]recipe.Arg) int { return 1 }}
+	one := engines.Kind{Args: engines.Args{WorldSize: func([]recipe.Arg) int { return 1 }}}
 	for _, c := range []struct {
 		name    string
 		machine Machine

@@ -29,8 +29,8 @@ func originalGPUs(v scenarios.Variant) int {
 	switch gpus := v.Original.GPUs; {
 	case gpus.Count > 0:
 		return gpus.Count
-	case known && kind.WorldSize != nil && kind.WorldSize(Args(v.Original.Args)) > 0:
-		return kind.WorldSize(Args(v.Original.Args))
+	case known && kind.Args.WorldSize != nil && kind.Args.WorldSize(Args(v.Original.Args)) > 0:
+		return kind.Args.WorldSize(Args(v.Original.Args))
 	case gpus.List != nil:
 		return len(gpus.List) / max(1, v.Original.Replicas)
 	}

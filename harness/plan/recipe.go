@@ -127,10 +127,10 @@ func place(kind engines.Kind, v scenarios.Variant, machine Machine) (placed [][]
 // gpusEach is how many GPUs a replica needs on each of its nodes, by its arguments
 // unless the scenario says it; 0: they do not tell.
 func gpusEach(kind engines.Kind, v scenarios.Variant) (int, error) {
-	if need := v.Server.GPUs.Count; need > 0 || kind.WorldSize == nil {
+	if need := v.Server.GPUs.Count; need > 0 || kind.Args.WorldSize == nil {
 		return need, nil
 	}
-	return ofEachNode(v, kind.WorldSize(Args(v.Server.Args)))
+	return ofEachNode(v, kind.Args.WorldSize(Args(v.Server.Args)))
 }
 
 // usable is the number of GPUs that servers can be placed on.

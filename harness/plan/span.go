@@ -93,7 +93,7 @@ func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, machine M
 		Step: step,
 	}
 	if spec.Span.GPUs == 0 && !v.Server.GPUs.None {
-		spec.Span.GPUs, _ = ofEachNode(v, kind.WorldSize(spec.Args)) // an error was place's to tell
+		spec.Span.GPUs, _ = ofEachNode(v, kind.Args.WorldSize(spec.Args)) // an error was place's to tell
 	}
 
 	return problem

@@ -210,7 +210,7 @@ func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request
 // forget keeps what the servers have cached from being found: by a salt that
 // only this step's requests carry, else by a reset. Nil: neither worked.
 func (p *Preparer) forget(ctx context.Context, kind engines.Kind, r Request, body map[string]any) []string {
-	if kind.CacheSalt {
+	if kind.API.CacheSalt {
 		body["cache_salt"] = fmt.Sprintf("%s/%s/%d", p.RunID, r.Step.ID, r.Step.Attempt)
 		return []string{cacheSalt}
 	}

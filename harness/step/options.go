@@ -19,7 +19,7 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	kindBody := map[string]any{}
 	for _, s := range servers {
 		kind, _ := engines.Lookup(s.Info().Launcher)
-		maps.Copy(kindBody, kind.Body)
+		maps.Copy(kindBody, kind.API.Body)
 	}
 	body := maps.Clone(kindBody)
 	maps.Copy(body, l.Body)

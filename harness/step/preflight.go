@@ -46,12 +46,12 @@ func roomOfOne(info results.Server) room {
 			r.slots = int(*startup.Slots)
 		}
 	}
-	if name := kind.SlotsArg; r.slots == 0 && name != "" { // the log did not say it
+	if name := kind.Args.Slots; r.slots == 0 && name != "" { // the log did not say it
 		r.slots = argument(info.Argv, "--"+name, "--"+strings.ReplaceAll(name, "_", "-"))
 	}
 	// each engine of a data-parallel server has as many
 	r.slots *= max(1, argument(info.Argv, "--data-parallel-size", "-dp", "--dp-size", "--dp"))
-	if !r.kind.SlotsSplit || r.slots < 2 {
+	if !r.kind.Args.SlotsSplit || r.slots < 2 {
 		r.total = 0
 	}
 	return r
@@ -158,7 +158,7 @@ func (r room) split() bool { return r.total == 0 || r.context < r.total }
 // place names the room: "the 256 tokens of a slot (4096 over 16 slots)".
 func (r room) place() string {
 	switch {
-	case !r.kind.SlotsSplit || r.slots < 2:
+	case !r.kind.Args.SlotsSplit || r.slots < 2:
 		return fmt.Sprintf("the %d tokens that the server takes for a request", r.context)
 	case !r.split():
 		return fmt.Sprintf("the %d tokens that all %d slots share", r.context, r.slots)
@@ -170,8 +170,8 @@ func (r room) place() string {
 
 // advice says what to raise so that need tokens fit a request.
 func (r room) advice(need int) string {
-	name := r.kind.LengthArg
-	if r.kind.SlotsSplit && r.slots > 1 && r.split() {
+	name := r.kind.Args.Length
+	if r.kind.Args.SlotsSplit && r.slots > 1 && r.split() {
 		need *= r.slots
 	}
 	if name == "" {

@@ -101,7 +101,7 @@ func (t Tokenizers) For(path string, server tokenServer) (TokenCounter, error) {
 	}
 
 	info := server.Info()
-	if kind, _ := engines.Lookup(info.Launcher); kind.TokenizePath == "" && !info.CountsTokens {
+	if kind, _ := engines.Lookup(info.Launcher); kind.API.TokenizePath == "" && !info.CountsTokens {
 		return TokenCounter{Name: info.Model}, nil
 	}
 	return counterOf(server), nil

@@ -136,8 +136,9 @@ func healthy(launcher string) fakeengine.Config {
 	config := fakeengine.Config{
 		Model: "m", Counters: map[string]string{},
 		Paths: fakeengine.Paths{
-			Health: kind.HealthPath, Models: kind.ModelsPath, Metrics: kind.MetricsPath, Tokenize: kind.TokenizePath,
-			Version: kind.VersionPath,
+			Health: kind.API.HealthPath, Models: kind.API.ModelsPath, Metrics: kind.MetricsPath,
+			Tokenize: kind.API.TokenizePath,
+			Version:  kind.API.VersionPath,
 		},
 	}
 	for ours, theirs := range kind.Counters {

@@ -26,7 +26,7 @@ const (
 // why it did not happen, or cannot be known to have; errors.ErrUnsupported
 // where the kind has no such call.
 func (e *Endpoint) ResetCache(ctx context.Context) (how string, err error) {
-	reset := e.kind.Reset
+	reset := e.kind.API.Reset
 	switch {
 	case reset == nil:
 		return "", fmt.Errorf("reset prefix cache: launcher %s has no call for it: %w", e.kind.Name,
@@ -143,7 +143,7 @@ func (e *Endpoint) Outstanding(ctx context.Context) (int, bool) {
 		}
 	}
 
-	if e.kind.Reset == nil || e.kind.Reset.Path != "" {
+	if e.kind.API.Reset == nil || e.kind.API.Reset.Path != "" {
 		return 0, false
 	}
 

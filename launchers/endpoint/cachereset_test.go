@@ -42,7 +42,7 @@ func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func
 	t.Cleanup(remote.Close)
 	kind, _ := engines.Lookup(name)
 	say("Successfully reset prefix cache of an earlier time")
-	log, err := serverlog.Open(path, kind, "")
+	log, err := serverlog.Open(path, kind.Log, kind.Args.Slots, "")
 	if err != nil {
 		t.Fatal(err)
 	}

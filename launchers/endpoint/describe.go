@@ -60,11 +60,11 @@ func (e *Endpoint) descriptions() []engines.Description {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.kind.External && !e.routed {
-		return e.kind.Describe
+		return e.kind.API.Describe
 	}
-	all := e.kind.Describe
+	all := e.kind.API.Describe
 	if engine, known := engines.Lookup(e.engine); known {
-		all = engine.Describe
+		all = engine.API.Describe
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(d engines.Description) bool {
 		return d.Path == "/v1/models" && !e.listedFirst // its facts are about the first one

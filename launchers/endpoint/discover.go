@@ -90,7 +90,7 @@ func engineOf(m listedModel) string {
 	owner := strings.ToLower(m.Owner)
 	ofOwner := func(beginning string) bool { return strings.HasPrefix(owner, beginning) }
 	for _, kind := range engines.All() {
-		if slices.ContainsFunc(kind.Owners, ofOwner) || kind.ListsState && (m.Meta != nil || m.Status != nil) {
+		if slices.ContainsFunc(kind.API.Owners, ofOwner) || kind.API.ListsState && (m.Meta != nil || m.Status != nil) {
 			return kind.Name
 		}
 	}
@@ -105,7 +105,7 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec, of
 	}
 
 	hide := &Endpoint{redact: recipe.NewRedaction(spec)}
-	for _, place := range kind.Describe {
+	for _, place := range kind.API.Describe {
 		a := probe.get(ctx, ofModel(place.Path))
 		var answer any
 		if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {

@@ -49,10 +49,10 @@ func New(kind engines.Kind, spec recipe.Spec) *Endpoint {
 		model:     cmp.Or(spec.ServedName, spec.Model),
 		simulated: kind.Simulated,
 
-		tokenizePath: kind.TokenizePath,
+		tokenizePath: kind.API.TokenizePath,
 	}
-	if kind.ServedName != nil {
-		e.model = kind.ServedName(spec)
+	if kind.API.ServedName != nil {
+		e.model = kind.API.ServedName(spec)
 	}
 	return e
 }
@@ -79,7 +79,7 @@ func (e *Endpoint) Ask(ctx context.Context, method, path string, body any, limit
 // did, answer says what came instead.
 func (e *Endpoint) Token(ctx context.Context, path string, body map[string]any) (Answer, bool) {
 	body = maps.Clone(body)
-	maps.Copy(body, e.kind.Body)
+	maps.Copy(body, e.kind.API.Body)
 	return e.probe.token(ctx, path, body)
 }
 
@@ -118,7 +118,7 @@ func (e *Endpoint) BaseURL() string { return e.base }
 // Version asks for the server's version, for the record; "" if it does not
 // tell.
 func (e *Endpoint) Version(ctx context.Context) string {
-	return e.probe.version(ctx, e.kind.VersionPath) // a router tells its own
+	return e.probe.version(ctx, e.kind.API.VersionPath) // a router tells its own
 }
 
 // LoadsLate reports whether the server loads its model with the first request.
@@ -126,5 +126,5 @@ func (e *Endpoint) LoadsLate() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	engine, _ := engines.Lookup(e.engine)
-	return e.kind.LoadsLate || engine.LoadsLate || e.routed
+	return e.kind.API.LoadsLate || engine.API.LoadsLate || e.routed
 }

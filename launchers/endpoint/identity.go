@@ -26,7 +26,7 @@ type Identity struct {
 // asked.
 func (e *Endpoint) Identity(ctx context.Context) (Identity, error) {
 	id := Identity{Model: e.Model(), Listed: true}
-	if e.kind.ModelsPath != "" {
+	if e.kind.API.ModelsPath != "" {
 		if err := e.listed(ctx, &id); err != nil {
 			return id, err
 		}
@@ -62,7 +62,7 @@ func (e *Endpoint) identityPaths() []string {
 		return []string{"/version", "/props", "/info", "/get_server_info"}
 	}
 	places := []string{}
-	for _, place := range []string{e.kind.VersionPath, e.kind.ModelFile} {
+	for _, place := range []string{e.kind.API.VersionPath, e.kind.API.ModelFile} {
 		if place != "" && (len(places) == 0 || places[0] != place) {
 			places = append(places, place)
 		}
@@ -72,7 +72,7 @@ func (e *Endpoint) identityPaths() []string {
 
 // listed looks for the model in the list.
 func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
-	a := e.probe.get(ctx, e.kind.ModelsPath)
+	a := e.probe.get(ctx, e.kind.API.ModelsPath)
 	if a.Err == nil && a.Status == http.StatusNotFound {
 		return nil // it has no list
 	}
@@ -80,7 +80,7 @@ func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
 	var list modelList
 
 	switch known := a.OK() && json.Unmarshal(a.Body, &list) == nil; {
-	case known && len(list.Data) == 0, !known && e.kind.ModelsMaybe && a.Err == nil && a.Status/100 == 4:
+	case known && len(list.Data) == 0, !known && e.kind.API.ModelsMaybe && a.Err == nil && a.Status/100 == 4:
 		return nil // it has no list worth the name
 	case !known:
 		return a.Failure()
@@ -124,7 +124,7 @@ func (e *Endpoint) WrongModel(id Identity) *results.Failure {
 			e.probe.shown, id.Others, id.Model)
 	}
 	file := engines.IsGGUF(e.spec.Model) && engines.LlamaModelFlag(e.spec.Model) == "-m"
-	if e.kind.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(e.spec.Model) {
+	if e.kind.API.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(e.spec.Model) {
 		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:",
 			e.probe.shown, id.Root, e.spec.Model)
 	}

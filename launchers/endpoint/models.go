@@ -93,10 +93,10 @@ func dialAddress(base string) (string, error) {
 // otherFile is the failure of a server that has loaded another file than the
 // recipe's under its name: some take any name that they are told.
 func (e *Endpoint) otherFile(ctx context.Context) *results.Failure {
-	if e.kind.ModelFile == "" || !engines.IsGGUF(e.spec.Model) || engines.LlamaModelFlag(e.spec.Model) != "-m" {
+	if e.kind.API.ModelFile == "" || !engines.IsGGUF(e.spec.Model) || engines.LlamaModelFlag(e.spec.Model) != "-m" {
 		return nil
 	}
-	a := e.probe.get(ctx, e.kind.ModelFile)
+	a := e.probe.get(ctx, e.kind.API.ModelFile)
 	var answer struct {
 		Path string `json:"model_path"`
 	}
@@ -111,7 +111,7 @@ func (e *Endpoint) otherFile(ctx context.Context) *results.Failure {
 // Models asks the server which models it serves. The first becomes its model
 // if none was named.
 func (e *Endpoint) Models(ctx context.Context) ([]string, error) {
-	a := e.probe.get(ctx, e.kind.ModelsPath)
+	a := e.probe.get(ctx, e.kind.API.ModelsPath)
 	if !a.OK() {
 		return nil, a.Failure()
 	}
@@ -137,7 +137,7 @@ func (e *Endpoint) Models(ctx context.Context) ([]string, error) {
 // serves another one. Not found without a failure means that there is no list
 // yet, or none at all: see the answer.
 func (e *Endpoint) ExpectModel(ctx context.Context) (found bool, a Answer, failure *results.Failure) {
-	a = e.probe.get(ctx, e.kind.ModelsPath)
+	a = e.probe.get(ctx, e.kind.API.ModelsPath)
 	if failure := a.Final(); failure != nil {
 		return false, a, failure
 	}

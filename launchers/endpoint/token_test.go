@@ -152,7 +152,8 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 		}
 	}))
 	defer remote.Close()
-	server := New(engines.Kind{Name: "command", TokenizePath: "/tokenize"}, recipe.Spec{BaseURL: remote.URL})
+	kind := engines.Kind{Name: "command", API: engines.API{TokenizePath: "/tokenize"}}
+	server := New(kind, recipe.Spec{BaseURL: remote.URL})
 	for i, want := range []int{2, 3} { // the second time it is known
 		ids, err := server.Tokenize(t.Context(), "Hello world", false)
 		if err != nil || len(ids) != 2 {

@@ -43,7 +43,7 @@ func (e *Endpoint) Tokenize(ctx context.Context, text string, special bool) ([]i
 // FindTokenizer looks for the usual tokenize endpoint where the kind of server
 // may have one, and reports whether the server counts tokens.
 func (e *Endpoint) FindTokenizer(ctx context.Context) bool {
-	if e.tokenizerPath() != "" || !e.kind.MayTokenize {
+	if e.tokenizerPath() != "" || !e.kind.API.MayTokenize {
 		return e.tokenizerPath() != ""
 	}
 	e.tokenizeAt("/tokenize")
@@ -74,9 +74,9 @@ func (e *Endpoint) dialects() []engines.TokenizeDialect {
 	if e.dialect != "" {
 		return []engines.TokenizeDialect{e.dialect}
 	}
-	likely := e.kind.Tokenize
+	likely := e.kind.API.Tokenize
 	if kind, known := engines.ByDialect(e.spec.API); known {
-		likely = kind.Tokenize
+		likely = kind.API.Tokenize
 	}
 	all := []engines.TokenizeDialect{engines.TokenizeVLLM, engines.TokenizeLlama, engines.TokenizeTGI}
 	if likely == "" {

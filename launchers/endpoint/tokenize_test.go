@@ -29,7 +29,8 @@ func TestDetokenize(t *testing.T) {
 			}
 			fmt.Fprint(w, answer)
 		}))
-		server := New(engines.Kind{Name: "command", TokenizePath: "/base/tokenize"}, recipe.Spec{BaseURL: remote.URL})
+		kind := engines.Kind{Name: "command", API: engines.API{TokenizePath: "/base/tokenize"}}
+		server := New(kind, recipe.Spec{BaseURL: remote.URL})
 		if got, err := server.Detokenize(t.Context(), []int{5, 6}); err != nil || got != want {
 			t.Errorf("Detokenize() of %s = %q, %v, want %q", answer, got, err, want)
 		}
@@ -43,7 +44,8 @@ func TestDetokenizeErrors(t *testing.T) {
 		remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, answer)
 		}))
-		server := New(engines.Kind{Name: "command", TokenizePath: "/tokenize"}, recipe.Spec{BaseURL: remote.URL})
+		kind := engines.Kind{Name: "command", API: engines.API{TokenizePath: "/tokenize"}}
+		server := New(kind, recipe.Spec{BaseURL: remote.URL})
 		if got, err := server.Detokenize(t.Context(), nil); err == nil {
 			t.Errorf("Detokenize() of %s = %q, want an error", answer, got)
 		}

@@ -131,7 +131,7 @@ const OpenAI = "openai"
 func (k Kind) started() Kind {
 	command, companions := k.Command, k.Companions
 	k.Command = func(s recipe.Spec) (recipe.Command, error) {
-		if k.NeedsModel && k.ModelArgs == nil {
+		if k.NeedsModel && k.Args.Model == nil {
 			if err := needModel(s); err != nil {
 				return recipe.Command{}, err
 			}
@@ -162,10 +162,10 @@ func (k Kind) filled(s recipe.Spec) recipe.Spec {
 // many tokens it drafts at once; 0: that is not said. known is false where the
 // recipe cannot tell: the server runs already, or is of an unknown kind.
 func Drafts(kind Kind, args []recipe.Arg) (drafts bool, tokens int, known bool) {
-	if kind.Drafts == nil {
+	if kind.Args.Drafts == nil {
 		return false, 0, false
 	}
-	drafts, tokens = kind.Drafts(args)
+	drafts, tokens = kind.Args.Drafts(args)
 	if !drafts {
 		tokens = 0
 	}

@@ -25,7 +25,7 @@ func number(text string) json.Number { return json.Number(text) }
 
 func TestAllKindsAreComplete(t *testing.T) {
 	for _, kind := range All() {
-		if kind.Command == nil || kind.WorldSize == nil || kind.ServedName == nil {
+		if kind.Command == nil || kind.Args.WorldSize == nil || kind.API.ServedName == nil {
 			t.Errorf("kind %s lacks a function", kind.Name)
 		}
 		if !kind.External && (kind.StopGrace <= 0 || kind.DefaultPort <= 0) {
@@ -61,7 +61,7 @@ func TestRecipes(t *testing.T) {
 				t.Errorf("%s, %s: %v", kind.Name, sample.name, err)
 				continue
 			}
-			writeCommand(&out, sample.name, kind.ServedName(spec), kind.WorldSize(spec.Args), command)
+			writeCommand(&out, sample.name, kind.API.ServedName(spec), kind.Args.WorldSize(spec.Args), command)
 		}
 		checkGolden(t, filepath.Join("testdata", "recipes", kind.Name+".golden"), out.String())
 	}
@@ -355,7 +355,7 @@ func TestWorldSize(t *testing.T) {
 	}
 	for _, test := range tests {
 		kind, _ := Lookup(test.kind)
-		if got := kind.WorldSize(test.args); got != test.want {
+		if got := kind.Args.WorldSize(test.args); got != test.want {
 			t.Errorf("%s: WorldSize(%v) = %d, want %d", test.kind, test.args, got, test.want)
 		}
 	}
@@ -383,7 +383,7 @@ func TestServedName(t *testing.T) {
 	}
 	for _, test := range tests {
 		kind, _ := Lookup(test.kind)
-		if got := kind.ServedName(recipe.Spec{Model: test.model, ServedName: test.served}); got != test.want {
+		if got := kind.API.ServedName(recipe.Spec{Model: test.model, ServedName: test.served}); got != test.want {
 			t.Errorf("%s: ServedName(%q, %q) = %q, want %q", test.kind, test.model, test.served, got, test.want)
 		}
 	}
@@ -392,7 +392,7 @@ func TestServedName(t *testing.T) {
 // firstFatal is the class of the first line of a log that is fatal to a kind.
 func firstFatal(kind Kind, log string) results.FailureClass {
 	for line := range strings.Lines(log) {
-		for _, fatal := range kind.Fatal {
+		for _, fatal := range kind.Log.Fatal {
 			if fatal.Pattern.MatchString(strings.TrimRight(line, "\n")) {
 				return fatal.Class
 			}
@@ -550,8 +550,8 @@ func FuzzCommands(f *testing.F) {
 			if k.Simulated {
 				spec.Binary = []string{"bench"}
 			}
-			k.WorldSize(spec.Args)
-			k.ServedName(spec)
+			k.Args.WorldSize(spec.Args)
+			k.API.ServedName(spec)
 			command, err := k.Command(spec)
 			if err != nil {
 				continue
@@ -684,7 +684,7 @@ func TestWeightsOnGPU(t *testing.T) {
 		{"trtllm", "extra_llm_api_options", "x.yaml", false},
 	} {
 		kind, _ := Lookup(c.kind)
-		if got := kind.WeightsOnGPU([]recipe.Arg{{Name: c.name, Value: c.value}}); got != c.want {
+		if got := kind.Args.WeightsOnGPU([]recipe.Arg{{Name: c.name, Value: c.value}}); got != c.want {
 			t.Errorf("%s with %s: %v: WeightsOnGPU() = %v, want %v", c.kind, c.name, c.value, got, c.want)
 		}
 	}
@@ -709,7 +709,7 @@ func TestOllamaPrunesNothing(t *testing.T) {
 func TestTemplateInImage(t *testing.T) {
 	for _, kind := range All() {
 		text := kind.TemplateInImage()
-		if kind.Image != "" && (!strings.Contains(text, "\n    image: "+kind.Image+"\n") ||
+		if kind.Image.Name != "" && (!strings.Contains(text, "\n    image: "+kind.Image.Name+"\n") ||
 			strings.Contains(text, "# binary:") || strings.Contains(text, "from your shell")) {
 			t.Errorf("%s: the scenario of its image is\n%s", kind.Name, text)
 		}

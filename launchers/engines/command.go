@@ -14,23 +14,29 @@ import (
 
 func commandKind() Kind {
 	return Kind{
-		Name:         "command",
-		WholeArgv:    true,
-		Conflicts:    func(spec recipe.Spec, _ Version) []Conflict { return bareFlashAttention(spec.Command) },
-		LocalModel:   true,
-		RequestLog:   logs.TorchRequests, // a wrapper around an engine, most often
-		Template:     commandTemplate,
-		DefaultPort:  8000,
-		StopGrace:    30 * time.Second,
-		Command:      commandCommand,
-		WorldSize:    unknownSize,
-		ServedName:   servedOrModel,
-		ModelsPath:   "/v1/models",
-		ModelsMaybe:  true,
-		MayTokenize:  true,
-		MetricsPath:  "/metrics",
-		Metrics:      anyMetrics(),
-		AnyModelName: true,
+		Name:        "command",
+		WholeArgv:   true,
+		LocalModel:  true,
+		Template:    commandTemplate,
+		DefaultPort: 8000,
+		StopGrace:   30 * time.Second,
+		Command:     commandCommand,
+		MetricsPath: "/metrics",
+		Metrics:     anyMetrics(),
+		Args: Args{
+			Conflicts: func(spec recipe.Spec, _ Version) []Conflict { return bareFlashAttention(spec.Command) },
+			WorldSize: unknownSize,
+		},
+		API: API{
+			ServedName:   servedOrModel,
+			ModelsPath:   "/v1/models",
+			ModelsMaybe:  true,
+			MayTokenize:  true,
+			AnyModelName: true,
+		},
+		Log: logs.Lines{
+			Requests: logs.TorchRequests, // a wrapper around an engine, most often
+		},
 	}.started()
 }
 

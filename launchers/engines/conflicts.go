@@ -29,8 +29,8 @@ type Version string
 func Conflicts(kind Kind, spec recipe.Spec, version string) []Conflict {
 	known := Version(cmp.Or(version, imageVersion(spec.Container.Image)))
 	found := retired(kind, spec, known)
-	if kind.Conflicts != nil {
-		found = append(found, kind.Conflicts(spec, known)...)
+	if kind.Args.Conflicts != nil {
+		found = append(found, kind.Args.Conflicts(spec, known)...)
 	}
 	return append(found, hiddenTwice(spec)...)
 }
@@ -49,7 +49,7 @@ type Retirement struct {
 // retired finds settings that are gone, or may be.
 func retired(kind Kind, spec recipe.Spec, version Version) []Conflict {
 	var found []Conflict
-	for _, r := range kind.Retired {
+	for _, r := range kind.Args.Retired {
 		text, holds := r.says(kind.Name, version)
 		if !holds {
 			continue

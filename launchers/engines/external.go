@@ -14,18 +14,20 @@ func externalKind() Kind {
 		Template:    externalTemplate,
 		External:    true,
 		Command:     ExternalCommand,
-		WorldSize:   unknownSize,
-		ServedName:  servedOrModel,
-		ModelsPath:  "/v1/models",
-		ModelsMaybe: true,
-		MayTokenize: true,
 		MetricsPath: "/metrics",
 		Metrics:     anyMetrics(),
-		Describe: []Description{
-			{Path: "/props", Facts: map[string]logs.Fact{"default_generation_settings.n_ctx": logs.FactContext}},
-			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
+		Args:        Args{WorldSize: unknownSize},
+		API: API{
+			ServedName:  servedOrModel,
+			ModelsPath:  "/v1/models",
+			ModelsMaybe: true,
+			MayTokenize: true,
+			Describe: []Description{
+				{Path: "/props", Facts: map[string]logs.Fact{"default_generation_settings.n_ctx": logs.FactContext}},
+				{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
+			},
+			AnyModelName: true,
 		},
-		AnyModelName: true,
 	}
 }
 

@@ -40,12 +40,12 @@ func hubFolder() []string { return []string{hubCache().Variable} }
 func Downloads(kind Kind, spec recipe.Spec) string {
 	image, model := spec.Container.Image, spec.Model
 	isHubName := model != "" && !strings.HasPrefix(model, "/") && !strings.HasPrefix(model, ".")
-	if image == "" || spec.Container.ShowsHome() || !isHubName || len(kind.ImageCaches) == 0 ||
+	if image == "" || spec.Container.ShowsHome() || !isHubName || len(kind.Image.Caches) == 0 ||
 		spec.Container.Cache != "" {
 		return ""
 	}
 
-	for _, cache := range kind.ImageCaches {
+	for _, cache := range kind.Image.Caches {
 		if spec.Container.Mounted(cache.Path) {
 			return ""
 		}
@@ -57,7 +57,7 @@ func Downloads(kind Kind, spec recipe.Spec) string {
 	}
 
 	token := ""
-	if slices.Contains(kind.ImageCaches, hubCache()) && spec.Env["HF_TOKEN"] == "" {
+	if slices.Contains(kind.Image.Caches, hubCache()) && spec.Env["HF_TOKEN"] == "" {
 		token = `; a gated model also needs env: {HF_TOKEN: "${env:HF_TOKEN}"}`
 	}
 

@@ -29,6 +29,7 @@ type Kind struct {
 	External    bool          // already running: never started, stopped or reset
 	WholeArgv   bool          // the recipe's command is the whole argv, of whatever program
 	Simulated   bool
+	QuickStart  bool // a start takes seconds, not minutes
 
 	// Run is the beginning of its command where a recipe names no binary.
 	Run []string
@@ -51,19 +52,25 @@ type Kind struct {
 	// nothing. Settings of the recipe win.
 	Private func(Private, recipe.Spec) Settings
 
-	// Entry is a Binary for Command that stands for an image's entry point: as
-	// many words are cut off the argv again. Nil: argv has no program of the
-	// kind's own. ImageProgram are those of images whose entry point is not
-	// the server.
-	Entry        []string
-	ImageProgram []string
-	ImageCaches  []container.Cache // what the engine keeps between starts, where its image looks for it
+	// NeedsModel: a recipe without a model is refused, unless an argument of
+	// Args.Model names one. LocalModel: the model may be a path of this machine.
+	NeedsModel bool
+	LocalModel bool
 
-	// CompileCaches are the variables that name folders in which the engine, or what
-	// it is built on, keeps compiled code between starts; nil: none are known.
-	// HubCaches are those of downloaded models.
-	CompileCaches, HubCaches []string
+	Args     Args
+	Image    Image
+	Caches   Caches
+	API      API
+	Log      logs.Lines
+	Sim      Sim
+	Template string // starter scenario, YAML
 
+	MetricsPath    string // Prometheus text; "" if there is none
+	scrape.Metrics        // what its metrics page shows
+}
+
+// Args says what the arguments of an engine's command line mean.
+type Args struct {
 	// WorldSize says how many GPUs one server of this recipe uses by its
 	// parallelism arguments; 0 if it cannot tell.
 	WorldSize func([]recipe.Arg) int
@@ -87,63 +94,77 @@ type Kind struct {
 	Retired   []Retirement
 	Conflicts func(recipe.Spec, Version) []Conflict
 
-	// NeedsModel: a recipe without a model is refused, unless an argument of
-	// ModelArgs names one. LocalModel: the model may be a path of this machine.
-	NeedsModel bool
-	ModelArgs  []string
-	LocalModel bool
-
 	// File is the value of an argument that may name a file or a folder which the
 	// server reads when it starts, "" for other arguments; nil: none are known.
 	File func(name string, value any) string
 
-	LengthArg  string // the argument for the longest request, in tokens; "": none
-	SlotsArg   string // the argument for requests at once, as the engine's log names it; "": none
-	SlotsSplit bool   // that argument is the context of all slots together, which it may split over them
-	QuickStart bool   // a start takes seconds, not minutes
+	Model      []string // arguments that name the model; nil: none does
+	Length     string   // the argument for the longest request, in tokens; "": none
+	Slots      string   // the argument for requests at once, as the engine's log names it; "": none
+	SlotsSplit bool     // that argument is the context of all slots together, which it may split over them
 
 	// Spellings are other names of its flags: what differs in the spelling alone
 	// does not differ.
 	Spellings map[string]string
 	// ShortNumbers are flags whose values may be written as text.WholeNumber reads them.
 	ShortNumbers []string
+}
 
-	SimKind  string            // the simulated kind that stands in for it; "": the simulator
-	SimArgs  map[string]string // arguments that the simulator acts on, with their names there; "": the same
-	Template string            // starter scenario, YAML
+// Image is what is known of an engine's container images.
+type Image struct {
+	Name, AMD string // of its makers, for starter scenarios; "": none
 
-	Image, ImageAMD string // names of its makers' images, for starter scenarios; "": none
+	// Entry is a Binary for Command that stands for an image's entry point: as
+	// many words are cut off the argv again. Nil: argv has no program of the
+	// kind's own. Program are those of images whose entry point is not the server.
+	Entry   []string
+	Program []string
+	Caches  []container.Cache // what the engine keeps between starts, where its image looks for it
+}
 
+// Caches are variables that name folders in which an engine keeps files between
+// starts; nil: none are known.
+type Caches struct {
+	Compile []string // of code that it, or what it is built on, has compiled
+	Hub     []string // of downloaded models
+}
+
+// API is what a server of this kind can be asked, and how it answers.
+type API struct {
 	// ServedName is the model name in requests and in the model list.
 	ServedName func(recipe.Spec) string
+	// Body are fields that every request carries, such as cache_prompt: false.
+	Body map[string]any
+	// AnyModelName: the server accepts any model name in a request, so the list
+	// must be checked.
+	AnyModelName bool
+	LoadsLate    bool // the model loads with the first request: an error then is about the model
+	CacheSalt    bool // requests take a cache_salt, whose value keeps prefix caches apart
 
-	HealthPath string // "" if there is none
-	ModelsPath string // OpenAI model list; "" if there is none
-	// beginnings of owned_by in its model list, in lower case, by which it is recognised
-	Owners []string
-	// its model list alone has "meta" or "status" of a model, which tells it from others, too
-	ListsState     bool
-	ModelsMaybe    bool            // a missing model list (404) says nothing against the server
-	TokenizePath   string          // "" if there is none
-	Tokenize       TokenizeDialect // how TokenizePath is asked; "": as vLLM
-	MayTokenize    bool            // there may be a tokenize endpoint: it is looked for once the server serves
-	LoadsLate      bool            // the model loads with the first request: an error then is about the model
-	VersionPath    string          // "" if there is none
-	MetricsPath    string          // Prometheus text; "" if there is none
-	scrape.Metrics                 // what its metrics page shows
-	Fatal          []logs.FatalLine
-	// lines that quote requests and answers, and so may quote anything; nil: there are none
-	RequestLog *regexp.Regexp
-	Waiting    *regexp.Regexp // lines of a start that show waiting, not progress; nil: none are known
-	// a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
-	ReadyForTerm *regexp.Regexp
-	Milestones   []logs.Milestone // of the log of a start
-	Describe     []Description    // asked once it serves
-	Reset        *Reset           // how it forgets its prefix cache; nil: only by a restart
-	CacheSalt    bool             // requests take a cache_salt, whose value keeps prefix caches apart
-	ModelFile    string           // path that tells model_path, the file that is loaded; "": none
-	AnyModelName bool             // the server accepts any model name in a request, so the list must be checked
-	Body         map[string]any   // fields every request to this kind carries, e.g. cache_prompt: false
+	HealthPath  string // "" if there is none
+	VersionPath string // "" if there is none
+
+	ModelsPath  string // OpenAI model list; "" if there is none
+	ModelsMaybe bool   // a missing model list (404) says nothing against the server
+	ModelFile   string // path that tells model_path, the file that is loaded; "": none
+	// Owners are beginnings of owned_by in its model list, in lower case, by which it
+	// is recognised. ListsState: its list alone has "meta" or "status" of a model,
+	// which tells it from others, too.
+	Owners     []string
+	ListsState bool
+
+	TokenizePath string          // "" if there is none
+	Tokenize     TokenizeDialect // how TokenizePath is asked; "": as vLLM
+	MayTokenize  bool            // there may be a tokenize endpoint: it is looked for once the server serves
+
+	Describe []Description // asked once it serves
+	Reset    *Reset        // how it forgets its prefix cache; nil: only by a restart
+}
+
+// Sim says how the simulator stands in for an engine.
+type Sim struct {
+	Kind string            // the simulated kind; "": the simulator
+	Args map[string]string // arguments that the simulator acts on, with their names there; "": the same
 }
 
 // Reset says how an engine forgets its prefix cache.

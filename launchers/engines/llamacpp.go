@@ -24,42 +24,60 @@ func llamacppKind() Kind {
 		DefaultPort: 8080,
 		// With a stream open a server stops at its next keep-alive ping, which
 		// comes every 30 s.
-		StopGrace:     35 * time.Second,
-		Run:           []string{"llama-server"},
-		Backends:      []string{"llama.cpp"},
-		Dialect:       "llamacpp",
-		Command:       llamaCommand,
-		Entry:         []string{"llama-server"},
-		Image:         "ghcr.io/ggml-org/llama.cpp:server-cuda",
-		ImageAMD:      "ghcr.io/ggml-org/llama.cpp:server-rocm",
-		CompileCaches: []string{cudaCode}, HubCaches: append(hubFolder(), "LLAMA_CACHE"),
-		ImageCaches: []container.Cache{
-			hubCache(), {Name: "llama.cpp", Path: "/root/.cache/llama.cpp", Variable: "LLAMA_CACHE"},
-		},
-		WorldSize: unknownSize, // it spreads over all GPUs that it sees
-		Drafts:    llamaSpeculates,
-		Retired:   llamaRetired(),
-		Conflicts: func(spec recipe.Spec, version Version) []Conflict {
-			return append(splitContext(spec, version), misspelled(llamaSpelling(), llamaKnown(), spec.Args)...)
-		},
-		NeedsModel: true,
+		StopGrace:   35 * time.Second,
+		Run:         []string{"llama-server"},
+		Backends:    []string{"llama.cpp"},
+		Dialect:     "llamacpp",
+		Command:     llamaCommand,
+		NeedsModel:  true,
+		LocalModel:  true,
+		QuickStart:  true,
+		Template:    llamaTemplate,
+		MetricsPath: "/metrics",
+		Metrics:     llamaMetrics(),
+		Args: Args{
+			WorldSize: unknownSize, // it spreads over all GPUs that it sees
+			Drafts:    llamaSpeculates,
+			Retired:   llamaRetired(),
+			Conflicts: func(spec recipe.Spec, version Version) []Conflict {
+				return append(splitContext(spec, version), misspelled(llamaSpelling(), llamaKnown(), spec.Args)...)
+			},
 
-		WeightsOnGPU: llamaWeightsOnGPU,
+			WeightsOnGPU: llamaWeightsOnGPU,
 
-		ModelArgs: []string{
-			"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
-			"models-dir", "models-preset",
+			Model: []string{
+				"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
+				"models-dir", "models-preset",
+			},
+			File: namedFile(llamaSpelling, "mmproj", "spec-draft-model", "lora", "control-vector", "chat-template-file",
+				"models-dir", "models-preset", "lookup-cache-static", "json-schema-file", "grammar-file"),
+			Length:     "ctx-size",
+			SlotsSplit: true,
+			Spellings:  llamaSpellings(),
 		},
-		LocalModel: true,
-		File: namedFile(llamaSpelling, "mmproj", "spec-draft-model", "lora", "control-vector", "chat-template-file",
-			"models-dir", "models-preset", "lookup-cache-static", "json-schema-file", "grammar-file"),
-		LengthArg:    "ctx-size",
-		SlotsSplit:   true,
-		QuickStart:   true,
-		Spellings:    llamaSpellings(),
-		SimKind:      SimulatedLlama,
-		SimArgs:      llamaSimArgs(),
-		Template:     llamaTemplate,
+		Image: Image{
+			Entry: []string{"llama-server"},
+			Name:  "ghcr.io/ggml-org/llama.cpp:server-cuda",
+			AMD:   "ghcr.io/ggml-org/llama.cpp:server-rocm",
+			Caches: []container.Cache{
+				hubCache(), {Name: "llama.cpp", Path: "/root/.cache/llama.cpp", Variable: "LLAMA_CACHE"},
+			},
+		},
+		Caches: Caches{Compile: []string{cudaCode}, Hub: append(hubFolder(), "LLAMA_CACHE")},
+		API:    llamaAPI(),
+		Log: logs.Lines{
+			Fatal: llamaFatal(),
+			Requests: regexp.MustCompile(
+				`log_server_r: +(request|response): |\bprompt: |Parsing (chat message|input)|Parsed message: `),
+			Milestones: llamaMilestones(),
+		},
+		Sim: Sim{Kind: SimulatedLlama, Args: llamaSimArgs()},
+	}.started()
+}
+
+// llamaAPI is what llama-server can be asked.
+func llamaAPI() API {
+	return API{
 		Owners:       []string{"llamacpp"},
 		ListsState:   true,
 		Tokenize:     TokenizeLlama,
@@ -67,15 +85,9 @@ func llamacppKind() Kind {
 		HealthPath:   "/health",
 		ModelsPath:   "/v1/models",
 		TokenizePath: "/tokenize",
-		MetricsPath:  "/metrics",
 		VersionPath:  "/props",
-		Metrics:      llamaMetrics(),
 		ModelFile:    "/props",
 		Reset:        llamaReset(),
-		Fatal:        llamaFatal(),
-		RequestLog: regexp.MustCompile(
-			`log_server_r: +(request|response): |\bprompt: |Parsing (chat message|input)|Parsed message: `),
-		Milestones: llamaMilestones(),
 		Describe: []Description{
 			{Path: "/props", Arguments: ".", Facts: map[string]logs.Fact{
 				"build_info": logs.FactVersion, "total_slots": logs.FactSlots,
@@ -85,7 +97,7 @@ func llamacppKind() Kind {
 		},
 		AnyModelName: true,
 		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
-	}.started()
+	}
 }
 
 // llamaCommand builds `llama-server -m MODEL ...`. Without a model the arguments

@@ -101,7 +101,9 @@ func (m Measuring) Kind(models []string, more ...string) Kind {
 	return Kind{
 		Name: m.Name, StopGrace: max(grace, of.OrphanGrace), OrphanGrace: of.OrphanGrace,
 		Command: func(s recipe.Spec) (recipe.Command, error) { return m.command(s, models, more) },
-		Private: of.Private, WorldSize: of.WorldSize, Fatal: m.fatal(), Milestones: of.Milestones,
+		Private: of.Private,
+		Args:    Args{WorldSize: of.Args.WorldSize},
+		Log:     logs.Lines{Fatal: m.fatal(), Milestones: of.Log.Milestones},
 	}
 }
 

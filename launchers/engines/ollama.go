@@ -22,32 +22,38 @@ func ollamaKind() Kind {
 		StopGrace:   20 * time.Second,
 		Run:         []string{"ollama"},
 		Command:     ollamaCommand,
-		Entry:       []string{"ollama"},
-		ImageCaches: []container.Cache{{
-			Name: "ollama", Path: "/root/.ollama", Variable: "OLLAMA_MODELS",
-			Below: "models",
-		}},
-		WorldSize:   unknownSize,
-		LoadsLate:   true,
 		NeedsModel:  true,
 		Template:    ollamaTemplate,
-		Owners:      []string{"library"},
-		ServedName:  func(s recipe.Spec) string { return ollamaModel(s.Model) },
-		HealthPath:  "/", // says "Ollama is running"; the model loads with the first request
-		ModelsPath:  "/v1/models",
-		VersionPath: "/api/version",
-		Fatal:       ollamaFatal(),
-		RequestLog:  regexp.MustCompile(`msg="(completion|chat) request"|\bprompt=`),
-		Milestones:  ollamaMilestones(),
-		Describe: []Description{
-			{Path: "/api/version", Facts: map[string]logs.Fact{"version": logs.FactVersion}},
-			{
-				Path: "/api/ps", Arguments: "models.0",
-				Facts: map[string]logs.Fact{
-					"models.0.size":           logs.FactModelBytes,
-					"models.0.context_length": logs.FactContext,
+		Args:        Args{WorldSize: unknownSize},
+		Image: Image{
+			Entry: []string{"ollama"},
+			Caches: []container.Cache{{
+				Name: "ollama", Path: "/root/.ollama", Variable: "OLLAMA_MODELS",
+				Below: "models",
+			}},
+		},
+		API: API{
+			LoadsLate:   true,
+			Owners:      []string{"library"},
+			ServedName:  func(s recipe.Spec) string { return ollamaModel(s.Model) },
+			HealthPath:  "/", // says "Ollama is running"; the model loads with the first request
+			ModelsPath:  "/v1/models",
+			VersionPath: "/api/version",
+			Describe: []Description{
+				{Path: "/api/version", Facts: map[string]logs.Fact{"version": logs.FactVersion}},
+				{
+					Path: "/api/ps", Arguments: "models.0",
+					Facts: map[string]logs.Fact{
+						"models.0.size":           logs.FactModelBytes,
+						"models.0.context_length": logs.FactContext,
+					},
 				},
 			},
+		},
+		Log: logs.Lines{
+			Fatal:      ollamaFatal(),
+			Requests:   regexp.MustCompile(`msg="(completion|chat) request"|\bprompt=`),
+			Milestones: ollamaMilestones(),
 		},
 	}.started()
 }

@@ -22,8 +22,9 @@ func simulatorKind() Kind {
 	kind.StopGrace = 10 * time.Second
 	kind.Simulated = true
 	kind.Command = simulatorCommand
-	kind.WorldSize = unknownSize
-	kind.Fatal = append(kind.Fatal, logs.Fatal(results.FailBadFlag, "see: bench simulate --help", `unknown flag: --`))
+	kind.Args.WorldSize = unknownSize
+	kind.Log.Fatal = append(kind.Log.Fatal,
+		logs.Fatal(results.FailBadFlag, "see: bench simulate --help", `unknown flag: --`))
 	return kind.started()
 }
 
@@ -38,14 +39,15 @@ func simulatedLlamaKind() Kind {
 	kind.Name, kind.Title = SimulatedLlama, ""
 	kind.StopGrace = 10 * time.Second
 	kind.Simulated = true
-	kind.ServedName = servedOrModel
-	kind.Owners, kind.Program, kind.Drafts, kind.Retired, kind.Conflicts = nil, Program{}, nil, nil, nil
+	kind.API.ServedName = servedOrModel
+	kind.API.Owners, kind.Program = nil, Program{}
+	kind.Args.Drafts, kind.Args.Retired, kind.Args.Conflicts = nil, nil, nil
 	kind.Command = func(s recipe.Spec) (recipe.Command, error) {
 		s.Args = append([]recipe.Arg{{Name: "sim-persona", Value: "llamacpp"}}, s.Args...)
 		return simulatorCommand(s)
 	}
-	kind.Entry = nil
-	kind.Fatal = append(kind.Fatal, simulatorKind().Fatal...)
+	kind.Image.Entry = nil
+	kind.Log.Fatal = append(kind.Log.Fatal, simulatorKind().Log.Fatal...)
 	return kind.started()
 }
 

@@ -67,9 +67,9 @@ func (k Kind) TemplateInImage() string {
 			continue
 		}
 
-		fmt.Fprintf(&out, "  container:\n    image: %s\n", k.Image)
-		if k.ImageAMD != "" {
-			fmt.Fprintf(&out, "    # image: %s   # on AMD\n", k.ImageAMD)
+		fmt.Fprintf(&out, "  container:\n    image: %s\n", k.Image.Name)
+		if k.Image.AMD != "" {
+			fmt.Fprintf(&out, "    # image: %s   # on AMD\n", k.Image.AMD)
 		}
 		out.WriteString("    # engine: podman             # default: docker or podman, whichever answers\n" +
 			"    cache: ${env:HOME}/.cache    # downloads and compiled kernels stay between starts\n")

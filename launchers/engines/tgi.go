@@ -15,48 +15,56 @@ import (
 
 func tgiKind() Kind {
 	return Kind{
-		Name:          "tgi",
-		Title:         "TGI",
-		Program:       Program{Name: "text-generation-launcher", VersionArgs: []string{"--version"}},
-		DefaultPort:   3000,
-		StopGrace:     90 * time.Second, // it gives each of its processes that long
-		Run:           []string{"text-generation-launcher"},
-		Command:       tgiCommand,
-		Image:         "ghcr.io/huggingface/text-generation-inference:latest",
-		ImageAMD:      "ghcr.io/huggingface/text-generation-inference:latest-rocm",
-		Entry:         []string{"text-generation-launcher"},
-		CompileCaches: compiledCode(), HubCaches: hubFolder(),
-		ImageCaches: []container.Cache{{
-			Name: "text-generation-inference", Path: "/data",
-			Variable: "HUGGINGFACE_HUB_CACHE",
-		}},
-		WorldSize: tgiWorldSize,
-		Drafts:    tgiDrafts,
-		Private:   tgiPrivate,
-		// nothing of a model of tgi's stays outside its GPUs
-		WeightsOnGPU: hasNone(tgiSpelling, "quantize"),
-		NeedsModel:   true,
-		LocalModel:   true,
-		LengthArg:    "max-total-tokens",
-		SimArgs:      tgiSimArgs(),
-		Template:     tgiTemplate,
-		Tokenize:     TokenizeTGI,
-		ServedName:   servedOrModel,
-		HealthPath:   "/health",
-		VersionPath:  "/info",
-		MetricsPath:  "/metrics",
-		Metrics:      tgiMetrics(),
-		Fatal:        tgiFatal(),
-		RequestLog:   regexp.MustCompile(`\b(generate|chat_completions|completions)(_stream)?\{`),
-		Milestones:   tgiMilestones(),
-		Describe: []Description{
-			{Path: "/info", Arguments: ".", Facts: map[string]logs.Fact{
-				"version": logs.FactVersion, "max_total_tokens": logs.FactContext,
-				"max_batch_total_tokens":  logs.FactKVTokens,
-				"max_concurrent_requests": logs.FactSlots,
+		Name:        "tgi",
+		Title:       "TGI",
+		Program:     Program{Name: "text-generation-launcher", VersionArgs: []string{"--version"}},
+		DefaultPort: 3000,
+		StopGrace:   90 * time.Second, // it gives each of its processes that long
+		Run:         []string{"text-generation-launcher"},
+		Command:     tgiCommand,
+		Private:     tgiPrivate,
+		NeedsModel:  true,
+		LocalModel:  true,
+		Template:    tgiTemplate,
+		MetricsPath: "/metrics",
+		Metrics:     tgiMetrics(),
+		Args: Args{
+			WorldSize: tgiWorldSize,
+			Drafts:    tgiDrafts,
+			// nothing of a model of tgi's stays outside its GPUs
+			WeightsOnGPU: hasNone(tgiSpelling, "quantize"),
+			Length:       "max-total-tokens",
+		},
+		Image: Image{
+			Name:  "ghcr.io/huggingface/text-generation-inference:latest",
+			AMD:   "ghcr.io/huggingface/text-generation-inference:latest-rocm",
+			Entry: []string{"text-generation-launcher"},
+			Caches: []container.Cache{{
+				Name: "text-generation-inference", Path: "/data",
+				Variable: "HUGGINGFACE_HUB_CACHE",
 			}},
 		},
-		AnyModelName: true,
+		Caches: Caches{Compile: compiledCode(), Hub: hubFolder()},
+		API: API{
+			Tokenize:    TokenizeTGI,
+			ServedName:  servedOrModel,
+			HealthPath:  "/health",
+			VersionPath: "/info",
+			Describe: []Description{
+				{Path: "/info", Arguments: ".", Facts: map[string]logs.Fact{
+					"version": logs.FactVersion, "max_total_tokens": logs.FactContext,
+					"max_batch_total_tokens":  logs.FactKVTokens,
+					"max_concurrent_requests": logs.FactSlots,
+				}},
+			},
+			AnyModelName: true,
+		},
+		Log: logs.Lines{
+			Fatal:      tgiFatal(),
+			Requests:   regexp.MustCompile(`\b(generate|chat_completions|completions)(_stream)?\{`),
+			Milestones: tgiMilestones(),
+		},
+		Sim: Sim{Args: tgiSimArgs()},
 	}.started()
 }
 

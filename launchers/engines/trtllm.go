@@ -26,37 +26,47 @@ func trtllmKind() Kind {
 		StopGrace:   30 * time.Second,
 		Run:         []string{"trtllm-serve"},
 		Command:     trtllmCommand,
-		Image:       "nvcr.io/nvidia/tensorrt-llm/release:latest",
-		Entry:       []string{"trtllm-serve"},
-		// the images' entry point prepares the container and runs what it is given
-		ImageProgram: []string{"trtllm-serve"},
-		ImageCaches:  []container.Cache{hubCache()},
-		WorldSize:    trtllmWorldSize,
-		WeightsOnGPU: hasNone(trtllmSpelling, "extra-llm-api-options", "config"),
-		NeedsModel:   true,
-		LocalModel:   true,
-		LengthArg:    "max_seq_len",
-		SimArgs: map[string]string{
-			"tp-size": "tensor-parallel-size", "pp-size": "pipeline-parallel-size", "max-seq-len": "max-model-len",
-			"max-batch-size": "max-num-seqs", "max-num-tokens": "max-num-batched-tokens",
-			"kv-cache-free-gpu-memory-fraction": "gpu-memory-utilization",
+		NeedsModel:  true,
+		LocalModel:  true,
+		Template:    trtllmTemplate,
+		Args: Args{
+			WorldSize:    trtllmWorldSize,
+			WeightsOnGPU: hasNone(trtllmSpelling, "extra-llm-api-options", "config"),
+			Length:       "max_seq_len",
 		},
-		Template:      trtllmTemplate,
-		ServedName:    trtllmServedName,
-		HealthPath:    "/health",
-		ModelsPath:    "/v1/models",
-		VersionPath:   "/version",
-		Owners:        []string{"tensorrt_llm"},
-		Fatal:         trtllmFatal(),
-		RequestLog:    logs.TorchRequests,
-		CompileCaches: compiledCode(), HubCaches: hubFolder(),
-		Milestones: []logs.Milestone{
-			logs.NewMilestone(`TensorRT-LLM version: (\S+)`, logs.FactVersion),
-			logs.NewMilestone(`Model init total -- ([\d.]+)s`, logs.PhaseWeights),
-			logs.NewMilestone(`for max tokens in paged KV cache \((\d+)\)`, logs.FactKVTokens),
+		Image: Image{
+			Name:  "nvcr.io/nvidia/tensorrt-llm/release:latest",
+			Entry: []string{"trtllm-serve"},
+			// the images' entry point prepares the container and runs what it is given
+			Program: []string{"trtllm-serve"},
+			Caches:  []container.Cache{hubCache()},
 		},
-		Describe:     []Description{{Path: "/version", Facts: map[string]logs.Fact{"version": logs.FactVersion}}},
-		AnyModelName: true,
+		Caches: Caches{Compile: compiledCode(), Hub: hubFolder()},
+		API: API{
+			ServedName:   trtllmServedName,
+			HealthPath:   "/health",
+			ModelsPath:   "/v1/models",
+			VersionPath:  "/version",
+			Owners:       []string{"tensorrt_llm"},
+			Describe:     []Description{{Path: "/version", Facts: map[string]logs.Fact{"version": logs.FactVersion}}},
+			AnyModelName: true,
+		},
+		Log: logs.Lines{
+			Fatal:    trtllmFatal(),
+			Requests: logs.TorchRequests,
+			Milestones: []logs.Milestone{
+				logs.NewMilestone(`TensorRT-LLM version: (\S+)`, logs.FactVersion),
+				logs.NewMilestone(`Model init total -- ([\d.]+)s`, logs.PhaseWeights),
+				logs.NewMilestone(`for max tokens in paged KV cache \((\d+)\)`, logs.FactKVTokens),
+			},
+		},
+		Sim: Sim{
+			Args: map[string]string{
+				"tp-size": "tensor-parallel-size", "pp-size": "pipeline-parallel-size", "max-seq-len": "max-model-len",
+				"max-batch-size": "max-num-seqs", "max-num-tokens": "max-num-batched-tokens",
+				"kv-cache-free-gpu-memory-fraction": "gpu-memory-utilization",
+			},
+		},
 	}.started()
 }
 

@@ -40,24 +40,24 @@ func VllmKind() Kind {
 	kind.OrphanGrace = 20 * time.Second
 
 	kind.Command = vllmCommand
-	kind.WorldSize = vllmWorldSize
-	kind.MemoryShare = vllmMemoryShare
+	kind.Args.WorldSize = vllmWorldSize
+	kind.Args.MemoryShare = vllmMemoryShare
 	kind.Companions = vllmCompanions
-	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
+	kind.Args.Retired, kind.Args.Conflicts = vllmRetired(), vllmConflicts
 
 	kind.NeedsModel, kind.LocalModel = true, true
-	kind.File = namedFile(vllmSpelling, "chat-template", "tokenizer", "hf-config-path", "config", "log-config-file",
-		"speculative-config.model", "speculative-model", "spec-model", "ssl-keyfile", "ssl-certfile")
+	kind.Args.File = namedFile(vllmSpelling, "chat-template", "tokenizer", "hf-config-path", "config",
+		"log-config-file", "speculative-config.model", "speculative-model", "spec-model", "ssl-keyfile", "ssl-certfile")
 	kind.Private = vllmPrivate
-	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
-	kind.Owners = []string{"vllm", SimulatorOwner}
+	kind.Sim.Args, kind.Template = vllmSimArgs(), vllmTemplate
+	kind.API.Owners = []string{"vllm", SimulatorOwner}
 
-	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
-	kind.Image, kind.ImageAMD = "vllm/vllm-openai:latest", "vllm/vllm-openai-rocm:latest"
+	kind.Image.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
+	kind.Image.Name, kind.Image.AMD = "vllm/vllm-openai:latest", "vllm/vllm-openai-rocm:latest"
 	own := container.Cache{Name: "vllm", Path: "/root/.cache/vllm", Variable: "VLLM_CACHE_ROOT"}
-	kind.ImageCaches = append([]container.Cache{hubCache(), own}, kernelCaches()...)
-	kind.Spellings = vllmSpellings()
-	kind.ShortNumbers = []string{"--max-model-len", "--max-num-batched-tokens", "--kv-cache-memory-bytes"}
+	kind.Image.Caches = append([]container.Cache{hubCache(), own}, kernelCaches()...)
+	kind.Args.Spellings = vllmSpellings()
+	kind.Args.ShortNumbers = []string{"--max-model-len", "--max-num-batched-tokens", "--kv-cache-memory-bytes"}
 
 	return kind.started()
 }
@@ -66,28 +66,34 @@ func VllmKind() Kind {
 // The simulator speaks the same.
 func vllmProtocol() Kind {
 	return Kind{
-		CompileCaches: compiledCode("VLLM_CACHE_ROOT"), HubCaches: hubFolder(),
-		ServedName:   servedOrModel,
-		Drafts:       vllmDrafts,
-		LengthArg:    "max-model-len",
-		SlotsArg:     "max_num_seqs",
-		HealthPath:   "/health",
-		ModelsPath:   "/v1/models",
-		TokenizePath: "/tokenize",
-		VersionPath:  "/version",
-		MetricsPath:  "/metrics",
-		Metrics:      vllmMetrics(),
-		Reset:        vllmReset(),
-		CacheSalt:    true, // since 0.9; older versions ignore it
-		Fatal:        vllmFatal(),
-		RequestLog:   logs.TorchRequests,
-		Waiting:      regexp.MustCompile(`Waiting for \d+ local, \d+ remote core engine proc|No available shared memory broadcast block found`),
-		// V1 catches and loses it while its engine starts
-		ReadyForTerm: regexp.MustCompile(`Application startup complete`),
-		Milestones:   vllmMilestones(),
-		Describe: []Description{
-			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
-			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
+		MetricsPath: "/metrics",
+		Metrics:     vllmMetrics(),
+		Args: Args{
+			Drafts: vllmDrafts,
+			Length: "max-model-len",
+			Slots:  "max_num_seqs",
+		},
+		Caches: Caches{Compile: compiledCode("VLLM_CACHE_ROOT"), Hub: hubFolder()},
+		API: API{
+			ServedName:   servedOrModel,
+			HealthPath:   "/health",
+			ModelsPath:   "/v1/models",
+			TokenizePath: "/tokenize",
+			VersionPath:  "/version",
+			Reset:        vllmReset(),
+			CacheSalt:    true, // since 0.9; older versions ignore it
+			Describe: []Description{
+				{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
+				{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
+			},
+		},
+		Log: logs.Lines{
+			Fatal:    vllmFatal(),
+			Requests: logs.TorchRequests,
+			Waiting:  regexp.MustCompile(`Waiting for \d+ local, \d+ remote core engine proc|No available shared memory broadcast block found`),
+			// V1 catches and loses it while its engine starts
+			ReadyForTerm: regexp.MustCompile(`Application startup complete`),
+			Milestones:   vllmMilestones(),
 		},
 	}
 }

@@ -14,6 +14,17 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// Lines are those lines of a server's log that mean something.
+type Lines struct {
+	Fatal      []FatalLine
+	Milestones []Milestone    // of the start
+	Requests   *regexp.Regexp // quote requests and answers, and so may quote anything; nil: there are none
+	Waiting    *regexp.Regexp // of a start: show waiting, not progress; nil: none are known
+	// ReadyForTerm: a SIGTERM before this line of a start may be lost, and is sent
+	// again at it; nil: none is lost.
+	ReadyForTerm *regexp.Regexp
+}
+
 // FatalLine is a log line that says why a server cannot continue. It is evidence,
 // not proof: engines also log errors that they survive.
 type FatalLine struct {

@@ -60,22 +60,22 @@ func Health(e *endpoint.Endpoint, path string) Stage {
 // Model waits until the expected model is in the model list.
 func Model(e *endpoint.Endpoint, kind engines.Kind) Stage {
 	strikes := 0
-	return Stage{"model", "the model list (" + kind.ModelsPath + ")", func(ctx context.Context) Step {
+	return Stage{"model", "the model list (" + kind.API.ModelsPath + ")", func(ctx context.Context) Step {
 		found, a, failure := e.ExpectModel(ctx)
 		switch {
 		case found || failure != nil:
 			return Step{Done: found, Final: failure}
-		case a.Err != nil, a.Status/100 == 5 && (!kind.ModelsMaybe || e.Model() == ""):
+		case a.Err != nil, a.Status/100 == 5 && (!kind.API.ModelsMaybe || e.Model() == ""):
 			strikes = 0
 			return Step{Answer: a.String()}
-		case a.Status == http.StatusNotFound && kind.ModelsMaybe:
+		case a.Status == http.StatusNotFound && kind.API.ModelsMaybe:
 			return Step{Done: true}
 		}
 
 		switch strikes++; {
 		case strikes < MaxStrikes:
 			return Step{Answer: a.String()}
-		case a.OK() || kind.ModelsMaybe:
+		case a.OK() || kind.API.ModelsMaybe:
 			return Step{Done: true} // a list without models, or none: the token shows whether it serves
 		case a.Status == http.StatusNotFound:
 			return Step{Final: results.Failf(results.FailProtocol,

@@ -14,7 +14,7 @@ import (
 // taken is what following a captured log gives.
 func taken(t *testing.T, kind engines.Kind, path string) *Log {
 	t.Helper()
-	l := &Log{kind: kind, startup: Facts{slotsArg: kind.SlotsArg}}
+	l := &Log{known: kind.Log, startup: Facts{slotsArg: kind.Args.Slots}}
 	l.feed([]byte(readCapture(t, path) + "\n"))
 	return l
 }
@@ -161,7 +161,7 @@ func TestHarmlessLines(t *testing.T) {
 		{"llamacpp", `srv  log_server_r: request:  {"prompt":"CUDA error: out of memory"}`},
 	} {
 		kind, _ := engines.Lookup(c.kind)
-		l := &Log{kind: kind}
+		l := &Log{known: kind.Log}
 		l.feed([]byte(c.line + "\n"))
 		if match := l.FatalLine(); match != nil {
 			t.Errorf("%s: %q is taken for fatal", c.kind, c.line)

@@ -281,7 +281,7 @@ func TestFailuresOfVllm(t *testing.T) {
 			"(Worker_TP1 pid=9) ERROR 11-28 15:13:46 [multiproc_executor.py:966] ",
 			"ERROR 02-17 15:33:29 engine.py:366] ",
 		} {
-			l := &Log{kind: vllmKind(t)}
+			l := &Log{known: vllmKind(t).Log}
 			for line := range strings.SplitSeq(c.log, "\n") {
 				if strings.HasPrefix(line, "ERROR ") {
 					l.feed([]byte(line + "\n"))
@@ -317,14 +317,14 @@ func TestRequestErrorsEndNothing(t *testing.T) {
 		"  Value error, Either prompt or prompt_embeds must be provided [type=value_error, input_value=1, " +
 			"input_type=int]",
 	} {
-		l := &Log{kind: vllmKind(t), serving: true}
+		l := &Log{known: vllmKind(t).Log, serving: true}
 		l.feed([]byte(line + "\n"))
 		if match := l.FatalLine(); match != nil {
 			t.Errorf("%q is taken for fatal while the server serves", line)
 		}
 	}
 
-	starting := &Log{kind: vllmKind(t)}
+	starting := &Log{known: vllmKind(t).Log}
 	starting.feed([]byte("(EngineCore pid=1) INFO [core.py:112] Initializing a V1 LLM engine (v0.22.1) with config: " +
 		"model='m', " +
 		"trust_remote_code=True, quantization=None\n"))
@@ -342,7 +342,7 @@ func TestPassingLines(t *testing.T) {
 		"FileNotFoundError: [Errno 2] No such file or directory: 'numactl'",
 		"RuntimeError: can't start new thread",
 	} {
-		l := &Log{kind: vllmKind(t)}
+		l := &Log{known: vllmKind(t).Log}
 		l.feed([]byte("(APIServer pid=1) " + line + "\n"))
 		match := l.FatalLine()
 		if match == nil || match.Ends() {

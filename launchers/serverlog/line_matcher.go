@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/logs"
 )
 
 // lineMatcher runs a regular expression over lines of which hardly any
@@ -85,18 +85,18 @@ func shortest(texts []string) int {
 	return least
 }
 
-// matchers are the expressions of a kind, made ready for many lines.
+// matchers are the expressions of known lines, made ready for many lines.
 type matchers struct {
 	requestLog, waiting lineMatcher
 	fatal, milestones   []lineMatcher
 }
 
-func newMatchers(kind engines.Kind) *matchers {
-	m := matchers{requestLog: newLineMatcher(kind.RequestLog), waiting: newLineMatcher(kind.Waiting)}
-	for _, line := range kind.Fatal {
+func newMatchers(known logs.Lines) *matchers {
+	m := matchers{requestLog: newLineMatcher(known.Requests), waiting: newLineMatcher(known.Waiting)}
+	for _, line := range known.Fatal {
 		m.fatal = append(m.fatal, newLineMatcher(line.Pattern))
 	}
-	for _, line := range kind.Milestones {
+	for _, line := range known.Milestones {
 		m.milestones = append(m.milestones, newLineMatcher(line.Pattern))
 	}
 	return &m

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/benchrig/bench/internal/inside"
-	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/logs"
 )
 
@@ -35,11 +34,11 @@ var ansi = regexp.MustCompile(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\
 // showing. What it keeps and what a look costs is bounded.
 type Log struct {
 	file   *os.File
-	kind   engines.Kind // whose lines are looked for
-	wanted string       // text whose appearance is waited for; "": none
+	known  logs.Lines // lines that are looked for
+	wanted string     // text whose appearance is waited for; "": none
 
 	mu       sync.Mutex // guards all below
-	matchers *matchers  // of kind; nil before the first line
+	matchers *matchers  // of known; nil before the first line
 	offset   int64
 	skipped  int64  // bytes that were never looked at
 	partial  []byte // begun line
@@ -63,8 +62,10 @@ type logLine struct {
 	text   string
 }
 
-// Open follows the file from its present end on.
-func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
+// Open follows the file from its present end on, and looks for known lines. slotsArg
+// is the engine's argument for requests at once, as its log names it; wanted is a text
+// whose appearance is waited for; "": none.
+func Open(path string, known logs.Lines, slotsArg, wanted string) (*Log, error) {
 	root, name := inside.Split(path)
 	file, err := inside.Open(root, name, os.O_CREATE|os.O_RDONLY, 0o666)
 	if err != nil {
@@ -76,8 +77,8 @@ func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
 		return nil, err
 	}
 	return &Log{
-		file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size(),
-		startup: Facts{slotsArg: kind.SlotsArg},
+		file: file, known: known, wanted: wanted, found: wanted == "", offset: info.Size(),
+		startup: Facts{slotsArg: slotsArg},
 	}, nil
 }
 
@@ -195,7 +196,7 @@ func (l *Log) take(line string, redraw bool) {
 	}
 
 	if l.matchers == nil {
-		l.matchers = newMatchers(l.kind)
+		l.matchers = newMatchers(l.known)
 	}
 	lower := strings.ToLower(line)
 	if l.matchers.requestLog.matches(line, lower) {
@@ -218,7 +219,7 @@ func (l *Log) take(line string, redraw bool) {
 func (l *Log) noteMilestones(line, lower string) {
 	for i, m := range l.matchers.milestones {
 		if m.may(lower) {
-			l.startup.take(l.kind.Milestones[i], line)
+			l.startup.take(l.known.Milestones[i], line)
 		}
 	}
 }
@@ -235,7 +236,7 @@ func (l *Log) judge(line, lower string) bool {
 	}
 
 	for i, m := range l.matchers.fatal {
-		kind := l.kind.Fatal[i]
+		kind := l.known.Fatal[i]
 		if kind.Starting && l.serving || !m.may(lower) ||
 			!m.pattern.MatchString(line) && !m.pattern.MatchString(words) {
 			continue

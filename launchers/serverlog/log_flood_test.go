@@ -23,7 +23,7 @@ func TestLogFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	log, err := Open(path, vllmKind(t), "")
+	log, err := Open(path, vllmKind(t).Log, vllmKind(t).Args.Slots, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func BenchmarkLogFeed(b *testing.B) {
 	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) INFO 01-01 00:00:00 [loggers.py:1] Engine 000: Avg "+
 		"prompt throughput: 1.0 tokens/s, Running: 8 reqs\n", 100))
 	b.SetBytes(int64(len(block)))
-	l := &Log{kind: kind, found: true, serving: true}
+	l := &Log{known: kind.Log, found: true, serving: true}
 	for b.Loop() {
 		l.feed(block)
 	}
@@ -104,17 +104,17 @@ func BenchmarkLogFeed(b *testing.B) {
 func TestLineMatchersFindSamples(t *testing.T) {
 	t.Parallel()
 	for _, kind := range engines.All() {
-		m := newMatchers(kind)
+		m := newMatchers(kind.Log)
 		for i, line := range m.fatal {
 			if line.needles == nil {
 				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name,
-					kind.Fatal[i].Pattern)
+					kind.Log.Fatal[i].Pattern)
 			}
 		}
 		for i, line := range m.milestones {
 			if line.needles == nil {
 				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name,
-					kind.Milestones[i].Pattern)
+					kind.Log.Milestones[i].Pattern)
 			}
 		}
 	}
@@ -127,7 +127,7 @@ func FuzzLineMatcher(f *testing.F) {
 	f.Add(readCapture(f, "startup/vllm-v1.log"))
 	all := make(map[string]*matchers)
 	for _, kind := range engines.All() {
-		all[kind.Name] = newMatchers(kind)
+		all[kind.Name] = newMatchers(kind.Log)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		lower := strings.ToLower(line)

@@ -23,7 +23,7 @@ func follow(t *testing.T, kind engines.Kind, wanted string) (*Log, func(string))
 	if err := os.WriteFile(path, []byte("torch.OutOfMemoryError of an earlier server\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	log, err := Open(path, kind, wanted)
+	log, err := Open(path, kind.Log, kind.Args.Slots, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestLlamaBenchFatalLines(t *testing.T) {
 	}
 	program, _ := engines.MeasuringProgram(results.MethodLlamaBench)
 	for _, tt := range tests {
-		log := &Log{kind: program.Kind([]string{"m"})}
+		log := &Log{known: program.Kind([]string{"m"}).Log}
 		for line := range strings.Lines(tt.lines) {
 			log.take(strings.TrimSpace(line), false)
 		}
@@ -287,7 +287,7 @@ func vllmKind(t *testing.T) engines.Kind {
 func TestSecretAtTheCutOfALine(t *testing.T) {
 	const key = "sk-at-the-cut-0123456789"
 	secrets.Remember(key)
-	l := &Log{kind: vllmKind(t)}
+	l := &Log{known: vllmKind(t).Log}
 	l.feed([]byte(strings.Repeat("x", maxShown-15) + key + " and more\n"))
 	if got := l.tail[0].text; strings.Contains(got, "sk-at") || !strings.HasSuffix(got, "x*** and more ...") {
 		t.Errorf("the line ends with %q", got[len(got)-40:])
@@ -301,7 +301,7 @@ func TestLinesOfRequestsAreCheap(t *testing.T) {
 	line := strings.ToLower(`(APIServer pid=18267) INFO:     127.0.0.1:52146 - "POST /v1/completions HTTP/1.1" 200 OK`)
 	for _, name := range []string{"vllm", "sglang", "tgi"} {
 		kind, _ := engines.Lookup(name)
-		for _, m := range newMatchers(kind).fatal {
+		for _, m := range newMatchers(kind.Log).fatal {
 			if m.may(line) {
 				t.Errorf("%s: %s is tried on it, for one of %q", name, m.pattern, m.needles)
 			}

@@ -18,7 +18,7 @@ func told(t *testing.T, name, log string) Facts {
 	if !ok {
 		t.Fatalf("no kind %s", name)
 	}
-	l := &Log{kind: kind, found: true}
+	l := &Log{known: kind.Log, found: true}
 	l.feed([]byte(log))
 	return l.startup
 }
@@ -127,7 +127,7 @@ func FuzzStartup(f *testing.F) {
 	f.Add("non-default args: {'a': [1, 'b'}\n9999999.99.999.999 x load_model: loading model\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, kind := range engines.All() {
-			l := &Log{kind: kind, found: true}
+			l := &Log{known: kind.Log, found: true}
 			l.feed([]byte(text))
 			got := l.startup.Startup()
 			if got == nil {

@@ -21,7 +21,7 @@ func normalizeFlag(launcher, name string) string {
 		name = strings.ReplaceAll(name, "_", "-")
 	}
 	if kind, known := engines.Lookup(launcher); known {
-		return cmp.Or(kind.Spellings[name], name)
+		return cmp.Or(kind.Args.Spellings[name], name)
 	}
 
 	return name
@@ -31,7 +31,7 @@ func normalizeFlag(launcher, name string) string {
 // the engine accepts that, JSON without blanks and with its keys in order, "set" for
 // what turns a switch on, "false" for what turns it off.
 func normalizeValue(launcher, name, value string) string {
-	if kind, known := engines.Lookup(launcher); known && slices.Contains(kind.ShortNumbers, name) {
+	if kind, known := engines.Lookup(launcher); known && slices.Contains(kind.Args.ShortNumbers, name) {
 		if n, ok := text.WholeNumber(value); ok {
 			return strconv.FormatInt(n, 10)
 		}

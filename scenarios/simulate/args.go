@@ -16,7 +16,7 @@ func simArgs(sv scenarios.Server) (kept []scenarios.Arg, dropped []string) {
 	kind := sv.Kind()
 	for _, a := range joinParts(sv.Args) {
 		name := scenarios.ArgName(a.Name)
-		to, known := kind.SimArgs[name]
+		to, known := kind.Sim.Args[name]
 		if !known {
 			dropped = append(dropped, name)
 			continue

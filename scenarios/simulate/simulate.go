@@ -83,7 +83,7 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	}
 	// the program does the rest: its arguments stay
 	if v.Hooks = (scenarios.Hooks{}); s.RunsProgram() {
-		v.Server.Launcher = cmp.Or(v.Server.Kind().SimKind, scenarios.SimLauncher)
+		v.Server.Launcher = cmp.Or(v.Server.Kind().Sim.Kind, scenarios.SimLauncher)
 		v.Server.Binary, v.Server.GPUs, v.Server.Container = nil, scenarios.GPUs{None: true}, scenarios.Container{}
 		return
 	}
@@ -115,7 +115,7 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 		Ready: scenarios.Ready{Timeout: sv.Ready.Timeout, Stall: sv.Ready.Stall},
 	}
 
-	v.Server.Launcher = cmp.Or(sv.Kind().SimKind, v.Server.Launcher)
+	v.Server.Launcher = cmp.Or(sv.Kind().Sim.Kind, v.Server.Launcher)
 	if v.Notes != "" {
 		v.Notes += "; "
 	}

@@ -21,8 +21,8 @@ func Busy(sc *scenarios.Scenario, p *plan.Plan, devices []device.Device, used ma
 	for _, life := range p.Lives {
 		share := 0.0
 		if v, ok := sc.Variant(life.Variant); ok {
-			if kind, known := engines.Lookup(v.Server.Launcher); known && kind.MemoryShare != nil {
-				share = kind.MemoryShare(plan.Args(v.Server.Args))
+			if kind, known := engines.Lookup(v.Server.Launcher); known && kind.Args.MemoryShare != nil {
+				share = kind.Args.MemoryShare(plan.Args(v.Server.Args))
 			}
 		}
 		for _, server := range life.Servers {

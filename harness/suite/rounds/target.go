@@ -63,7 +63,7 @@ func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
 	}
 
 	kind := direct.KindOf(t.Kind)
-	spec.Model, t.body = t.Model, maps.Clone(kind.Body)
+	spec.Model, t.body = t.Model, maps.Clone(kind.API.Body)
 	t.server = launchers.Attach(kind, spec)
 	if _, err := t.server.Models(ctx); err != nil { // for its vocabulary
 		return nil, fmt.Errorf("ask the server for its model: %w", err)

@@ -60,10 +60,10 @@ func (c *scenarioCheck) checkColdStart(v *scenarios.Variant, run scenarios.ColdS
 	sv, kind := &v.Server, v.Server.Kind()
 	var own []string
 	if run.Compile != nil {
-		own = kind.CompileCaches
+		own = kind.Caches.Compile
 	}
 	if run.Hub != nil {
-		own = append(slices.Clone(own), kind.HubCaches...)
+		own = append(slices.Clone(own), kind.Caches.Hub...)
 	}
 	set := slices.IndexFunc(own, func(name string) bool { _, set := sv.Env[name]; return set })
 
@@ -74,10 +74,10 @@ func (c *scenarioCheck) checkColdStart(v *scenarios.Variant, run scenarios.ColdS
 	case sv.Replicas > 1:
 		c.errorf(v.Pos, "variant %s: method cold-start starts one server, and there are %d replicas", v.Name,
 			sv.Replicas)
-	case run.Compile != nil && kind.CompileCaches == nil:
+	case run.Compile != nil && kind.Caches.Compile == nil:
 		c.errorf(v.Pos, "variant %s: compile-cache: no variable is known by which launcher %s takes a folder for "+
 			"compiled code", v.Name, sv.Launcher)
-	case run.Hub != nil && kind.HubCaches == nil:
+	case run.Hub != nil && kind.Caches.Hub == nil:
 		c.errorf(v.Pos, "variant %s: hub-cache: no variable is known by which launcher %s takes a folder for "+
 			"downloaded models", v.Name, sv.Launcher)
 	case set >= 0:

@@ -11,12 +11,12 @@ import (
 // they are plainly paths: other words may be names on a hub.
 func (c *serverCheck) needArguments() {
 	kind := c.sv.Kind()
-	if kind.File == nil || c.sv.Container.Image != "" {
+	if kind.Args.File == nil || c.sv.Container.Image != "" {
 		return
 	}
 
 	for _, arg := range c.sv.Args {
-		path := kind.File(arg.Name, arg.Value)
+		path := kind.Args.File(arg.Name, arg.Value)
 		begins := strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../")
 		switch {
 		case strings.Contains(path, ","): // several

@@ -154,9 +154,9 @@ func (c *serverCheck) checkModel() {
 		return
 	}
 	kind := c.sv.Kind()
-	names := func(a scenarios.Arg) bool { return slices.Contains(kind.ModelArgs, scenarios.ArgName(a.Name)) }
+	names := func(a scenarios.Arg) bool { return slices.Contains(kind.Args.Model, scenarios.ArgName(a.Name)) }
 	switch {
-	case kind.NeedsModel && len(kind.ModelArgs) == 0:
+	case kind.NeedsModel && len(kind.Args.Model) == 0:
 		c.errorf(c.n.Pos, "model is missing, launcher %s needs it", c.sv.Launcher)
 	case kind.NeedsModel && !slices.ContainsFunc(c.sv.Args, names):
 		c.errorf(c.n.Pos, "model is missing, launcher %s needs it, or args %s", c.sv.Launcher, "hf-repo or model-url")
