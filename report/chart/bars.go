@@ -1,13 +1,13 @@
 package chart
 
 import (
-	"math"
+	"cmp"
 )
 
 // BarsSpec compares one figure of several things.
 type BarsSpec struct {
 	Head
-	Value     Axis // bars begin at 0: Log and Min are not used
+	Value     Axis // bars begin at 0: Log is not used
 	Bars      []Bar
 	Reference *float64 // a line across all bars, for example the baseline's value; null: none
 }
@@ -18,8 +18,7 @@ type Bar struct {
 	Slot      int // 1 to 8: colour; 0: the first for all
 	Value     float64
 	Low, High *float64 // interval; null: none
-	Text      string   // printed behind the bar; "": the value
-	Doubt     bool     // drawn hollow
+	Hollow    bool     // drawn hollow
 	Ref
 }
 
@@ -30,7 +29,7 @@ const (
 
 // Bars draws horizontal bars with intervals, in the order given.
 func Bars(s BarsSpec) (SVG, error) {
-	s.Value.Log, s.Value.Zero, s.Value.Min = false, true, nil
+	s.Value.Log, s.Value.Zero = false, true
 	values := newSpan(s.Value)
 	left, right := length(40), length(40)
 	for _, b := range s.Bars {
@@ -38,14 +37,15 @@ func Bars(s BarsSpec) (SVG, error) {
 			values.add(v)
 		}
 		left = max(left, min(textWidth(b.Label, textSize), s.width()*0.32)+14)
-		right = max(right, min(textWidth(s.text(b), tickSize), 160)+14)
+		right = max(right, min(textWidth(s.Value.Unit.words(b.Value), tickSize), 160)+14)
 	}
 
 	values.add(known(s.Reference))
 	c := newCanvas(s.width(), barRow*length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
 	x := newScale(s.Value, values, max(s.ticks()*2/3, 2), loose)
 	f := newFrame(c, x, scale{max: 1}, left, right, tickRoom+rowSize+2, 4)
-	s.drawGrid(f)
+	f.verticals(f.area.Min.Y)
+	f.upright(stroke{paint: "axis", width: 1}, f.area.Min.Y, 0)
 	f.bottomAxis(x.title(s.Value))
 	if len(s.Bars) == 0 || values.empty() {
 		f.nothing("nothing was measured")
@@ -61,28 +61,6 @@ func Bars(s BarsSpec) (SVG, error) {
 	return c.drawing(s.Head, "bars", s.says())
 }
 
-// text is what is printed behind a bar.
-func (s BarsSpec) text(b Bar) string {
-	switch {
-	case b.Text != "":
-		return b.Text
-	case !finite(b.Value):
-		return "not known"
-	}
-	return s.Value.Unit.words(b.Value)
-}
-
-func (s BarsSpec) drawGrid(f *frame) {
-	var lines [][]point
-	for _, t := range f.x.ticks {
-		x := f.area.X(f.x.norm(t.at))
-		lines = append(lines, []point{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}})
-	}
-	f.strokeAll(stroke{paint: "grid", width: 1}, lines)
-	zero := f.area.X(f.x.norm(0))
-	f.strokeAll(stroke{paint: "axis", width: 1}, [][]point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
-}
-
 func (s BarsSpec) drawBar(f *frame, b Bar, y length) {
 	l := lookOf(max(b.Slot, 1), 0)
 	ref := b.Ref
@@ -95,11 +73,11 @@ func (s BarsSpec) drawBar(f *frame, b Bar, y length) {
 	end := place(0)
 	if finite(b.Value) {
 		f.c.mark(ref, func() {
-			l.paint += " half"
-			if b.Doubt {
-				l.paint = lookOf(max(b.Slot, 1), 0).paint + " o"
+			fill := l.paint + " half"
+			if b.Hollow {
+				fill = l.paint + " o"
 			}
-			f.c.fill(l.paint, box(place(0), y-barThin/2, place(b.Value), y+barThin/2))
+			f.c.fill(fill, box(place(0), y-barThin/2, place(b.Value), y+barThin/2))
 		}, "data-x", raw(b.Value))
 		end = max(end, place(b.Value))
 	}
@@ -113,26 +91,20 @@ func (s BarsSpec) drawBar(f *frame, b Bar, y length) {
 		end = max(end, place(hi))
 	}
 
-	f.c.text(point{X: end + 7, Y: y - 4}, "start", "t", cut(s.text(b), tickSize, 160))
+	f.c.text(point{X: end + 7, Y: y - 4}, "start", "t", cut(s.Value.Unit.words(b.Value), tickSize, 160))
 }
 
 func (s BarsSpec) drawReference(f *frame) {
-	v := known(s.Reference)
-	if math.IsNaN(v) || !f.x.holds(v) {
-		return
+	if v := known(s.Reference); f.x.holds(v) {
+		f.upright(stroke{paint: "fg", width: 1.2, dash: []length{4, 3}}, f.area.Min.Y, v)
 	}
-	x := f.area.X(f.x.norm(v))
-	f.strokeAll(stroke{paint: "fg", width: 1.2, dash: []length{4, 3}},
-		[][]point{{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}}})
 }
 
 func (s BarsSpec) barWords(b Bar) string {
-	words := orWord(b.Label, s.Value.Label) + ": " + s.Value.Unit.words(b.Value) + s.Value.interval(b.Low, b.High)
-	if b.Text != "" && b.Text != s.Value.Unit.words(b.Value) {
-		words += ", " + b.Text
-	}
-	if b.Doubt {
-		words += ", in doubt"
+	name := cmp.Or(b.Label, s.Value.Label, "values")
+	words := name + ": " + s.Value.Unit.words(b.Value) + s.Value.interval(b.Low, b.High)
+	if b.Hollow {
+		words += ", suspect or incomplete"
 	}
 	return words
 }
@@ -142,7 +114,7 @@ func (s BarsSpec) says() []string {
 	for _, b := range s.Bars {
 		bars = append(bars, s.barWords(b))
 	}
-	out := []string{orWord(s.Value.Label) + " of " + list(bars, 20) + "."}
+	out := []string{cmp.Or(s.Value.Label, "values") + " of " + list(bars, 20) + "."}
 	if v := known(s.Reference); finite(v) {
 		out = append(out, "The dashed line is at "+s.Value.Unit.words(v)+".")
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -38,28 +39,24 @@ func (c *canvas) stroke(style stroke, p path) {
 		return
 	}
 
-	c.open("path", "class", "l "+string(style.paint), "d", d)
+	width := ""
 	if style.width != 1 {
-		c.attr("stroke-width", tenths(style.width))
+		width = tenths(style.width)
 	}
-	if len(style.dash) > 0 {
-		c.attr("stroke-dasharray", dashes(style.dash))
-	}
-	c.end()
+	c.path("class", "l "+string(style.paint), "d", d, "stroke-width", width, "stroke-dasharray",
+		dashes(style.dash))
 }
 
 // fill fills a path.
 func (c *canvas) fill(with paint, p path) {
 	if d := c.trail(p); d != "" {
-		c.open("path", "class", "f "+string(with), "d", d)
-		c.end()
+		c.path("class", "f "+string(with), "d", d)
 	}
 }
 
 // patterned fills a path with the pattern of a class; see defs.
 func (c *canvas) patterned(class string, p path) {
-	c.open("path", "fill", "url(#"+c.patterns+"-"+class+")", "pointer-events", "none", "d", c.trail(p))
-	c.end()
+	c.path("fill", "url(#"+c.patterns+"-"+class+")", "pointer-events", "none", "d", c.trail(p))
 }
 
 func dashes(pattern []length) string {
@@ -98,57 +95,41 @@ func decimal(n int) string {
 	return sign + strconv.Itoa(n/10) + "." + strconv.Itoa(n%10)
 }
 
-// open begins an element with attributes in pairs; attr may add more, then
-// end or inside must follow.
-func (c *canvas) open(name string, pairs ...string) {
+// tag writes a tag with attributes in pairs, without those that are empty, and what
+// ends the tag.
+func (c *canvas) tag(name, end string, pairs ...string) {
 	c.out.WriteString("<" + name)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		c.attr(pairs[i], pairs[i+1])
+		if pairs[i+1] != "" {
+			c.out.WriteString(" " + pairs[i] + `="` + escape(pairs[i+1]) + `"`)
+		}
 	}
+	c.out.WriteString(end)
 }
 
-func (c *canvas) attr(name, value string) {
-	c.out.WriteString(" " + name + `="` + escape(value) + `"`)
-}
-
-// set adds an attribute unless its value is empty.
-func (c *canvas) set(name, value string) {
-	if value != "" {
-		c.attr(name, value)
-	}
-}
-
-// end closes an element that has nothing inside.
-func (c *canvas) end() { c.out.WriteString("/>") }
-
-// inside ends the start tag.
-func (c *canvas) inside() { c.out.WriteString(">") }
+// open begins an element, which close ends.
+func (c *canvas) open(name string, pairs ...string) { c.tag(name, ">", pairs...) }
 
 func (c *canvas) close(name string) { c.out.WriteString("</" + name + ">") }
+
+// path writes a path with attributes in pairs.
+func (c *canvas) path(pairs ...string) { c.tag("path", "/>", pairs...) }
 
 // leaf writes an element that holds only text.
 func (c *canvas) leaf(name, text string, pairs ...string) {
 	c.open(name, pairs...)
-	c.inside()
 	c.out.WriteString(escape(text))
 	c.close(name)
 }
 
 // text writes s with its baseline at pt. anchor is "start", "middle" or "end".
 func (c *canvas) text(pt point, anchor, class, s string) {
-	if s == "" {
-		return
+	if anchor == "start" { // which SVG takes for granted
+		anchor = ""
 	}
-
-	c.open("text", "x", tenths(pt.X), "y", tenths(c.h-pt.Y))
-	c.set("class", class)
-	if anchor != "start" {
-		c.attr("text-anchor", anchor)
+	if s != "" {
+		c.leaf("text", s, "x", tenths(pt.X), "y", tenths(c.h-pt.Y), "class", class, "text-anchor", anchor)
 	}
-
-	c.inside()
-	c.out.WriteString(escape(s))
-	c.close("text")
 }
 
 // mark draws something that explains itself: a link where ref leads
@@ -159,15 +140,7 @@ func (c *canvas) mark(ref Ref, draw func(), more ...string) {
 		name, c.links = "a", true
 	}
 
-	c.open(name)
-	c.set("href", href)
-	c.set("data-step", ref.Step)
-	c.set("data-variant", ref.Variant)
-	for i := 0; i+1 < len(more); i += 2 {
-		c.set(more[i], more[i+1])
-	}
-
-	c.inside()
+	c.open(name, append([]string{"href", href, "data-step", ref.Step, "data-variant", ref.Variant}, more...)...)
 	if ref.Title != "" {
 		c.leaf("title", ref.Title)
 	}
@@ -257,26 +230,17 @@ func (c *canvas) drawing(h Head, kind string, says []string) (SVG, error) {
 		return "", errors.New("draw " + kind + ": it has no title")
 	}
 
-	id := h.ID
-	if id == "" {
-		id = h.Title
-	}
-
-	id = idOf(id)
-	root := &canvas{w: c.w, h: c.h}
-	root.open("svg", "xmlns", "http://www.w3.org/2000/svg", "id", id, "class", "chart "+kind,
-		"viewBox", "0 0 "+tenths(c.w)+" "+tenths(c.h), "role", "img")
+	id := h.id()
+	role, described := "img", ""
 	if c.links {
-		root.out.Reset()
-		root.open("svg", "xmlns", "http://www.w3.org/2000/svg", "id", id, "class", "chart "+kind,
-			"viewBox", "0 0 "+tenths(c.w)+" "+tenths(c.h), "role", "group", "aria-roledescription", "chart")
+		role, described = "group", "chart"
 	}
-
-	root.attr("aria-labelledby", id+"-t")
-	root.attr("aria-describedby", id+"-d")
-	root.inside()
+	root := &canvas{}
+	root.open("svg", "xmlns", "http://www.w3.org/2000/svg", "id", id, "class", "chart "+kind,
+		"viewBox", "0 0 "+tenths(c.w)+" "+tenths(c.h), "role", role, "aria-roledescription", described,
+		"aria-labelledby", id+"-t", "aria-describedby", id+"-d")
 	root.leaf("title", h.Title, "id", id+"-t")
-	root.leaf("desc", strings.Join(append(sentences(h.Note), says...), " "), "id", id+"-d")
+	root.leaf("desc", strings.Join(says, " "), "id", id+"-d")
 	root.out.WriteString(c.out.String())
 	root.close("svg")
 
@@ -284,17 +248,8 @@ func (c *canvas) drawing(h Head, kind string, says []string) (SVG, error) {
 	return SVG(root.out.String()), nil
 }
 
-// sentences is the note as a sentence, if there is one.
-func sentences(note string) []string {
-	note = strings.TrimSpace(note)
-	if note == "" {
-		return nil
-	}
-	if !strings.HasSuffix(note, ".") {
-		note += "."
-	}
-	return []string{note}
-}
+// id is that of the drawing's element.
+func (h Head) id() string { return idOf(cmp.Or(h.ID, h.Title)) }
 
 // idOf turns any text into an id: letters, digits, '-' and '_', with a letter
 // in front.

@@ -32,6 +32,19 @@ func newFrame(c *canvas, x, y scale, left, right, bottom, top length) *frame {
 	return &frame{area: area, c: c, x: x, y: y}
 }
 
+// plot is a chart with axes and a grid, and a legend above its plotting area, which has
+// a height and some room at its right.
+func (h Head) plot(xAxis, yAxis Axis, x, y scale, l legend, right, height length) *frame {
+	top, bottom := l.height()+rowSize+8, tickRoom+rowSize+2
+	c := newCanvas(h.width(), height+top+bottom)
+	f := newFrame(c, x, y, leftRoom(y), right, bottom, top)
+	f.grid()
+	f.bottomAxis(x.title(xAxis))
+	f.leftTitle(y.title(yAxis))
+	l.draw(c, f.area.Min.X, c.h-2)
+	return f
+}
+
 // leftRoom is what the labels of a vertical axis need.
 func leftRoom(ys ...scale) length {
 	widest := length(0)
@@ -58,6 +71,25 @@ func (f *frame) grid() {
 		}
 		f.c.text(point{X: f.area.Min.X - tickGap, Y: f.area.Y(f.y.norm(t.at)) - 4}, "end", "t", t.label)
 	}
+}
+
+// verticals draws faint lines at the ticks of x, from a height to the top of the area.
+func (f *frame) verticals(from length) {
+	at := make([]float64, len(f.x.ticks))
+	for i, t := range f.x.ticks {
+		at[i] = t.at
+	}
+	f.upright(stroke{paint: "grid", width: 1}, from, at...)
+}
+
+// upright draws lines at values of x, from a height to the top of the area.
+func (f *frame) upright(style stroke, from length, values ...float64) {
+	var lines [][]point
+	for _, v := range values {
+		x := f.area.X(f.x.norm(v))
+		lines = append(lines, []point{{X: x, Y: from}, {X: x, Y: f.area.Max.Y}})
+	}
+	f.strokeAll(style, lines)
 }
 
 // strokeAll draws many lines as one path: fewer bytes.
@@ -100,15 +132,7 @@ func (f *frame) leftTitle(title string) {
 
 // nothing writes why a chart is empty, in its middle.
 func (f *frame) nothing(why string) {
-	f.c.text(f.area.center(), "middle", "a", why)
-}
-
-// clipped are the parts of a line inside the plotting area.
-func (f *frame) clipped(line []point) [][]point {
-	wide := f.area
-	wide.Min.X, wide.Max.X = wide.Min.X-1, wide.Max.X+1
-	wide.Min.Y, wide.Max.Y = wide.Min.Y-1, wide.Max.Y+1
-	return wide.clipLines([][]point{line})
+	f.c.text(point{X: f.area.X(0.5), Y: f.area.Y(0.5)}, "middle", "a", why)
 }
 
 // thinned keeps, of a line with many more points than the area has columns,

@@ -39,7 +39,7 @@ func gallery() []drawn {
 func dice() *rand.Rand { return rand.New(rand.NewPCG(7, 11)) }
 
 func head(id, title string) chart.Head {
-	return chart.Head{ID: id, Title: title, Note: "Three repeats each"}
+	return chart.Head{ID: id, Title: title}
 }
 
 func scatterSpec() chart.ScatterSpec {
@@ -56,7 +56,7 @@ func scatterSpec() chart.ScatterSpec {
 			rate := (300 + 90*float64(v)) * load / (1 + load/(28+6*float64(v)))
 			p := chart.Point{
 				X: rate / load / (1 + 0.02*float64(v)), Y: rate / 4, Label: fmt.Sprintf("%s c%d", name, int(load)),
-				Doubt: v == 3 && i == 7, Ref: chart.Ref{
+				Hollow: v == 3 && i == 7, Ref: chart.Ref{
 					Href: fmt.Sprintf("#step-%d-%d", v, i),
 					Step: fmt.Sprintf("%s_c%d_r1", name, int(load)), Variant: name,
 				},
@@ -168,7 +168,7 @@ func cdfSpec() chart.CDFSpec {
 			values[i] = 0.05 * math.Exp(r.NormFloat64()*(0.4+0.15*float64(v))) * (1 + float64(v)*0.5)
 		}
 		slices.Sort(values)
-		s.Series = append(s.Series, chart.CDFSeries{Name: name, Values: values})
+		s.Series = append(s.Series, chart.CDFSeries{Name: name, Vertices: curves.CDFVertices(values), N: len(values)})
 	}
 	return s
 }
@@ -182,7 +182,7 @@ func barsSpec() chart.BarsSpec {
 		v := 1840 + 410*float64(i)
 		s.Bars = append(s.Bars, chart.Bar{
 			Label: name, Slot: i + 1, Value: v, Low: new(v * 0.95), High: new(v * 1.06),
-			Doubt: i == 3, Ref: chart.Ref{Href: "#v" + fmt.Sprint(i), Variant: name},
+			Hollow: i == 3, Ref: chart.Ref{Href: "#v" + fmt.Sprint(i), Variant: name},
 		})
 	}
 	s.Bars = append(s.Bars, chart.Bar{Label: "broken", Value: math.NaN()})
@@ -227,14 +227,14 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 		at = begin + 3
 		for step := range steps {
 			length := 180 + 240*r.Float64()
-			class := chart.Good
+			class := chart.OK
 			switch {
 			case life == 3 && step == 2:
-				class = chart.Bad
+				class = chart.Failed
 			case life == 5 && step > 2:
-				class = chart.Skipped
+				class = chart.NotRun
 			case r.Float64() < 0.1:
-				class = chart.Doubtful
+				class = chart.Suspect
 			}
 			span(1, at, at+length, class, fmt.Sprintf("c%d", 1<<step),
 				chart.Ref{
@@ -259,7 +259,7 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 		}
 		temperature.Points = append(temperature.Points, chart.LinePoint{X: at, Y: math.NaN()})
 	}
-	s.Lanes[0].Marks = append(s.Lanes[0].Marks, chart.Mark{AtS: at / 3, Class: chart.Bad, Label: "server exited"},
+	s.Lanes[0].Marks = append(s.Lanes[0].Marks, chart.Mark{AtS: at / 3, Class: chart.Failed, Label: "server exited"},
 		chart.Mark{AtS: at / 2, Label: "run resumed"})
 	s.Curves = []chart.Panel{
 		{Y: chart.Axis{Label: "hottest core", Unit: "°C"}, Series: []chart.LineSeries{temperature}},
@@ -270,7 +270,7 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 
 func requestsSpec(n int) chart.RequestsSpec {
 	r := dice()
-	s := chart.RequestsSpec{Head: head("requests", "Requests of fp8_c16_r1")}
+	var drawn curves.Waterfall
 	for i := range n {
 		at := float64(i) * 0.11
 		row := curves.RequestSpan{Index: i, IntendedS: at, InputTokens: new(512), OutputTokens: new(128)}
@@ -284,24 +284,30 @@ func requestsSpec(n int) chart.RequestsSpec {
 		} else {
 			row.FirstS, row.LastS = &first, &last
 		}
-		s.Rows = append(s.Rows, row)
+		drawn.AddSpan(row)
 	}
-	return s
+	return chart.RequestsSpec{Head: head("requests", "Requests of fp8_c16_r1"), Rows: drawn.Rows(), Total: n}
 }
 
 func inFlightSpec() chart.InFlightSpec {
-	requests, tokens := chart.LevelSeries{Name: "requests"}, chart.LevelSeries{Name: "tokens"}
+	var requests, tokens []curves.Level
 	for i := range 300 {
 		t := float64(i) / 5
 		n := math.Round(32*math.Tanh(t/4)*math.Min(1, (60-t)/6) + 1.5*math.Sin(t))
-		requests.Levels = append(requests.Levels, curves.Level{AtS: t, Value: max(n, 0)})
-		tokens.Levels = append(tokens.Levels, curves.Level{AtS: t, Value: max(n, 0) * (700 + 120*math.Sin(t/3))})
+		requests = append(requests, curves.Level{AtS: t, Value: max(n, 0)})
+		tokens = append(tokens, curves.Level{AtS: t, Value: max(n, 0) * (700 + 120*math.Sin(t/3))})
 	}
 	return chart.InFlightSpec{
 		Head: head("flight", "In flight"),
-		Panels: []chart.LevelPanel{
-			{Y: chart.Axis{Label: "requests in flight"}, Series: []chart.LevelSeries{requests}},
-			{Y: chart.Axis{Label: "tokens in flight", Unit: "tok"}, Series: []chart.LevelSeries{tokens}},
+		Panels: []chart.Panel{
+			{
+				Y:      chart.Axis{Label: "requests in flight", Zero: true},
+				Series: []chart.LineSeries{{Name: "requests", Points: chart.Levels(requests)}},
+			},
+			{
+				Y:      chart.Axis{Label: "tokens in flight", Unit: "tok", Zero: true},
+				Series: []chart.LineSeries{{Name: "tokens", Points: chart.Levels(tokens)}},
+			},
 		},
 	}
 }

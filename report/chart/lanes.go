@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -54,7 +53,7 @@ func packLanes(lanes []Lane, x scale) []packed {
 func (p packed) height() length { return laneRow*length(p.rows) + p.markRoom() + laneGap }
 
 func (p packed) markRoom() length {
-	if len(p.Marks) > 0 || slices.ContainsFunc(p.Spans, func(s Span) bool { return s.Class == Bad }) {
+	if len(p.Marks) > 0 || slices.ContainsFunc(p.Spans, func(s Span) bool { return s.Class == Failed }) {
 		return 12
 	}
 	return 0
@@ -82,8 +81,8 @@ func (c *canvas) defs(id string, lanes []packed) {
 		class Class
 		d     string
 	}{
-		{Doubtful, "M0 6l6-6M-1 1l2-2M5 7l2-2"},
-		{Bad, "M0 6l6-6M-1 1l2-2M5 7l2-2M0 0l6 6"},
+		{Suspect, "M0 6l6-6M-1 1l2-2M5 7l2-2"},
+		{Failed, "M0 6l6-6M-1 1l2-2M5 7l2-2M0 0l6 6"},
 		{Stopping, "M0 0v6M3 0v6"},
 	} {
 		if !used[pattern.class] {
@@ -91,15 +90,13 @@ func (c *canvas) defs(id string, lanes []packed) {
 		}
 		c.open("pattern", "id", id+"-"+string(pattern.class), "width", "6", "height", "6", "patternUnits",
 			"userSpaceOnUse")
-		c.inside()
-		c.open("path", "class", "l bg", "d", pattern.d)
-		c.end()
+		c.path("class", "l bg", "d", pattern.d)
 		c.close("pattern")
 	}
 }
 
 // drawLanes draws from top downwards.
-func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
+func (f *frame) drawLanes(lanes []packed) {
 	top := f.area.Max.Y
 	for _, p := range lanes {
 		rows := top - p.markRoom()
@@ -107,14 +104,14 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 		for rank := range 3 {
 			for j, sp := range p.Spans {
 				if sp.drawable() && sp.Class.rank() == rank {
-					s.drawSpan(f, sp, rows-laneRow*length(p.rowOf[j])-laneRow/2, rows)
+					f.drawSpan(sp, rows-laneRow*length(p.rowOf[j])-laneRow/2, rows)
 				}
 			}
 		}
 
 		for _, m := range p.Marks {
 			if finite(m.AtS) && f.x.holds(m.AtS) {
-				s.drawMark(f, m, rows, laneRow*length(p.rows))
+				f.drawMark(m, rows, laneRow*length(p.rows))
 			}
 		}
 
@@ -123,19 +120,19 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 }
 
 // fill is the colour of a class; pattern says whether it has one.
-func (sp Span) fill() (p paint, pattern bool) {
-	switch sp.Class {
-	case Good:
+func (c Class) fill() (p paint, pattern bool) {
+	switch c {
+	case OK:
 		return "ok", false
 	case Serving:
 		return "c6", false
-	case Doubtful:
+	case Suspect:
 		return "warn", true
-	case Bad:
+	case Failed:
 		return "bad", true
-	case Skipped:
+	case NotRun:
 		return "muted o", false
-	case Busy:
+	case Running:
 		return "c1 half", false
 	case Starting:
 		return "muted half", false
@@ -144,24 +141,27 @@ func (sp Span) fill() (p paint, pattern bool) {
 	case Hook:
 		return "c4", false
 	default:
-		return paint("c" + strconv.Itoa((max(sp.Slot, 1)-1)%looks+1)), false
+		return "c1", false
 	}
 }
 
-func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows length) {
+func (f *frame) drawSpan(sp Span, y, rows length) {
 	x0, x1 := f.area.X(f.x.norm(sp.FromS)), f.area.X(f.x.norm(sp.ToS))
 	if x1-x0 > 4 {
 		x1 -= 0.6 // neighbours stay apart
 	}
 
-	x1 = max(x1, x0+sp.Class.leastWidth())
+	x1 = max(x1, x0+1)
+	if sp.Class.rank() > 0 { // the shortest stays in sight
+		x1 = max(x1, x0+2.4)
+	}
 	ref := sp.Ref
 	if ref.Title == "" {
 		ref.Title = sp.words()
 	}
 
 	shape := box(x0, y-laneBar/2, x1, y+laneBar/2)
-	fill, pattern := sp.fill()
+	fill, pattern := sp.Class.fill()
 	f.c.mark(ref, func() {
 		f.c.fill(fill, shape)
 		if pattern && x1-x0 >= 3 {
@@ -171,7 +171,7 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows length) {
 			f.strokeAll(stroke{paint: "fg", width: 2, dash: []length{2, 2}},
 				[][]point{{{X: x1, Y: y - laneBar/2}, {X: x1, Y: y + laneBar/2}}})
 		}
-		if sp.Class == Bad {
+		if sp.Class == Failed {
 			f.c.cross("bad", point{X: (x0 + x1) / 2, Y: rows + 6}, 3.5)
 		}
 	}, "data-x", raw(sp.FromS), "data-y", raw(sp.ToS))
@@ -182,27 +182,19 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows length) {
 		switch {
 		case pattern:
 			class = "n"
-		case sp.Class == Skipped, sp.Class == Starting, sp.Class == Busy:
+		case sp.Class == NotRun, sp.Class == Starting, sp.Class == Running:
 			class = "p"
 		}
 		f.c.text(point{X: x0 + 4, Y: y - 4}, "start", class, label)
 	}
 }
 
-// leastWidth keeps the shortest spans in sight, those that went wrong most.
-func (c Class) leastWidth() length {
-	if c.rank() > 0 {
-		return 2.4
-	}
-	return 1
-}
-
 // rank orders the spans of a lane by what must not be covered.
 func (c Class) rank() int {
 	switch c {
-	case Bad:
+	case Failed:
 		return 2
-	case Doubtful:
+	case Suspect:
 		return 1
 	default:
 		return 0
@@ -211,7 +203,7 @@ func (c Class) rank() int {
 
 // words describes a span.
 func (sp Span) words() string {
-	words := orWord(sp.Label, string(sp.Class), "span")
+	words := cmp.Or(sp.Label, string(sp.Class), "span")
 	if sp.Class != Plain && string(sp.Class) != words {
 		words += ", " + string(sp.Class)
 	}
@@ -222,16 +214,16 @@ func (sp Span) words() string {
 	return words
 }
 
-func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height length) {
+func (f *frame) drawMark(m Mark, rows, height length) {
 	x := f.area.X(f.x.norm(m.AtS))
 	ref := m.Ref
 	if ref.Title == "" {
-		ref.Title = orWord(m.Label, string(m.Class), "mark")
+		ref.Title = cmp.Or(m.Label, string(m.Class), "mark")
 	}
 
 	f.c.mark(ref, func() {
 		f.c.target(point{X: x, Y: rows + 6}, 7)
-		if m.Class == Bad {
+		if m.Class == Failed {
 			f.c.cross("bad", point{X: x, Y: rows + 6}, 3.5)
 			return
 		}
@@ -264,20 +256,9 @@ func newClassKeys(lanes []Lane, width length) classKeys {
 		}
 	}
 
-	var k classKeys
-	at := width
-	for _, class := range []Class{Good, Doubtful, Bad, Skipped, Busy, Starting, Serving, Stopping, Hook} {
-		if !used[class] {
-			continue
-		}
-		if at+class.keyWidth() > width {
-			k.rows, at = append(k.rows, nil), 0
-		}
-		k.rows[len(k.rows)-1] = append(k.rows[len(k.rows)-1], class)
-		at += class.keyWidth()
-	}
-
-	return k
+	all := []Class{OK, Suspect, Failed, NotRun, Running, Starting, Serving, Stopping, Hook}
+	all = slices.DeleteFunc(all, func(c Class) bool { return !used[c] })
+	return classKeys{inRows(all, width, Class.keyWidth)}
 }
 
 func (c Class) keyWidth() length { return keySize + 6 + textWidth(string(c), textSize) + entryGap }
@@ -288,7 +269,7 @@ func (k classKeys) draw(c *canvas, left, top length) {
 	for i, row := range k.rows {
 		x, y := left, top-rowSize*length(i)-rowSize/2
 		for _, class := range row {
-			fill, pattern := Span{Class: class}.fill()
+			fill, pattern := class.fill()
 			shape := box(x, y-keySize/2, x+keySize, y+keySize/2)
 			c.fill(fill, shape)
 			if pattern {

@@ -23,13 +23,18 @@ type legend struct {
 	rows    [][]entry
 }
 
+// seriesEntry is the entry of the series at a position.
+func seriesEntry(name string, slot, position int, line, sign bool) entry {
+	return entry{name: name, look: lookOf(slot, position), line: line, sign: sign, rest: slot == Rest}
+}
+
 // legendOf is that of a drawing; empty where the page has it.
-func (h Head) legendOf(entries []entry, width length) legend {
+func (h Head) legendOf(entries []entry) legend {
 	if h.Bare {
 		return legend{}
 	}
 
-	return newLegend(entries, width)
+	return newLegend(entries, h.width()-20)
 }
 
 // newLegend is empty where there is nothing to tell apart.
@@ -58,18 +63,22 @@ func newLegend(entries []entry, width length) legend {
 		return l
 	}
 
-	x := width
-	for _, e := range l.entries {
-		w := e.width()
-		if x+w > width {
-			l.rows = append(l.rows, nil)
-			x = 0
-		}
-		l.rows[len(l.rows)-1] = append(l.rows[len(l.rows)-1], e)
-		x += w
-	}
+	l.rows = inRows(l.entries, width, entry.width)
 
 	return l
+}
+
+// inRows puts things side by side, and begins a row where the last is full.
+func inRows[T any](all []T, width length, widthOf func(T) length) (rows [][]T) {
+	at := width
+	for _, one := range all {
+		if at+widthOf(one) > width {
+			rows, at = append(rows, nil), 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], one)
+		at += widthOf(one)
+	}
+	return rows
 }
 
 func (e entry) width() length {
@@ -122,9 +131,7 @@ type KeySeries struct {
 func Key(s KeySpec) (SVG, error) {
 	var entries []entry
 	for i, series := range s.Series {
-		entries = append(entries, entry{
-			name: series.Name, look: lookOf(series.Slot, i), line: true, sign: true, rest: series.Slot == Rest,
-		})
+		entries = append(entries, seriesEntry(series.Name, series.Slot, i, true, true))
 	}
 
 	if s.Front {

@@ -26,7 +26,7 @@ type LineSeries struct {
 type LinePoint struct {
 	X, Y      float64
 	Low, High *float64 // interval; null: none
-	Doubt     bool     // drawn hollow
+	Hollow    bool     // drawn hollow
 	Ref
 }
 
@@ -40,11 +40,6 @@ const markedPoints = 240
 // order given. Lines of many points keep the extremes of each narrow column,
 // so that no peak is lost.
 func Lines(s LinesSpec) (SVG, error) {
-	plot := length(min(max(s.Height, 0), 2000))
-	if plot == 0 {
-		plot = 260
-	}
-
 	xs, ys := newSpan(s.X), newSpan(s.Y)
 	points := 0
 	for _, series := range s.Series {
@@ -52,24 +47,22 @@ func Lines(s LinesSpec) (SVG, error) {
 	}
 
 	for _, t := range s.Targets {
-		if points > 0 && finite(t.Value) && !(ys.log && t.Value <= 0) {
+		if points > 0 && s.Y.shows(t.Value) {
 			ys.add(t.Value)
 		}
 	}
 
 	s.X.Ticks = ownTicks(s.X, s.Series)
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(s.Y, ys, 5, loose)
-	legend := s.legendOf(s.entries(points), s.width()-20)
-	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
-	c := newCanvas(s.width(), plot+top+bottom)
-	f := newFrame(c, x, y, leftRoom(y), edge+8, bottom, top)
-	f.grid()
-	f.bottomAxis(x.title(s.X))
-	f.leftTitle(y.title(s.Y))
-	legend.draw(c, f.area.Min.X, c.h-2)
+	var entries []entry
+	for i, series := range s.Series {
+		entries = append(entries, seriesEntry(series.Name, series.Slot, i, true, points <= markedPoints))
+	}
+
+	f := s.plot(s.X, s.Y, x, y, s.legendOf(entries), edge+8, heightOr(s.Height, 260))
 	if points == 0 {
 		f.nothing("nothing was measured")
-		return c.drawing(s.Head, "lines", []string{"Nothing was measured."})
+		return f.c.drawing(s.Head, "lines", []string{"Nothing was measured."})
 	}
 
 	f.drawTargets(s.Targets)
@@ -79,7 +72,7 @@ func Lines(s LinesSpec) (SVG, error) {
 		words = append(words, t.Label+".")
 	}
 
-	return c.drawing(s.Head, "lines", words)
+	return f.c.drawing(s.Head, "lines", words)
 }
 
 // addSeries widens the ranges by a series and counts its points.
@@ -96,8 +89,10 @@ func addSeries(series LineSeries, xs, ys *span) int {
 		n++
 		xs.add(p.X)
 		ys.add(p.Y)
-		if lo, hi := known(p.Low), known(p.High); finite(lo) && finite(hi) && !(ys.log && lo <= 0) {
-			ys.add(lo)
+		if lo, hi := known(p.Low), known(p.High); finite(lo) && finite(hi) {
+			if !ys.log || lo > 0 {
+				ys.add(lo)
+			}
 			ys.add(hi)
 		}
 	}
@@ -126,17 +121,6 @@ func ownTicks(a Axis, all []LineSeries) []float64 {
 
 	slices.SortStableFunc(at, cmp.Compare)
 	return at
-}
-
-func (s LinesSpec) entries(points int) []entry {
-	var out []entry
-	for i, series := range s.Series {
-		out = append(out, entry{
-			name: series.Name, look: lookOf(series.Slot, i), line: true,
-			sign: points <= markedPoints, rest: series.Slot == Rest,
-		})
-	}
-	return out
 }
 
 // drawLines draws bands first, then lines, then markers.
@@ -196,10 +180,12 @@ func (f *frame) drawTargets(all []Target) {
 func (f *frame) drawLine(l look, series LineSeries, marked bool) {
 	var lines [][]point
 	for _, run := range f.runs(series.Points) {
-		if len(run) == 1 && !marked {
-			run = append(run, run[0])
+		switch {
+		case len(run) > 1:
+			lines = append(lines, f.thinned(run))
+		case !marked: // a dot; others have a marker
+			lines = append(lines, []point{run[0], run[0]})
 		}
-		lines = append(lines, f.clipped(f.thinned(run))...)
 	}
 	width := length(2)
 	if !marked {
@@ -236,9 +222,7 @@ func (f *frame) drawBands(l look, series LineSeries) {
 			f.whisker(l, low[0], high[0])
 		case len(low) > 1:
 			slices.Reverse(high)
-			if band := f.area.clipPolygon(append(low, high...)); len(band) > 2 {
-				f.c.fill(l.paint+" pale", polygon(band))
-			}
+			f.c.fill(l.paint+" pale", polygon(append(low, high...)))
 		}
 		low, high = nil, nil
 	}
@@ -266,7 +250,7 @@ func (f *frame) whisker(l look, low, high point) {
 		{{X: high.X - 4, Y: high.Y}, {X: high.X + 4, Y: high.Y}},
 	}
 	l.dash = nil
-	f.strokeAll(l.line(1.5), f.area.clipLines(lines))
+	f.strokeAll(l.line(1.5), lines)
 }
 
 func (f *frame) drawMarked(x, y Axis, l look, name string, p LinePoint) {
@@ -277,14 +261,14 @@ func (f *frame) drawMarked(x, y Axis, l look, name string, p LinePoint) {
 	at := f.at(p.xy())
 	f.c.mark(ref, func() {
 		f.c.target(at, 9)
-		f.c.marker(l, at, 3.6, p.Doubt)
+		f.c.marker(l, at, 3.6, p.Hollow)
 	}, "data-x", raw(p.X), "data-y", raw(p.Y))
 }
 
 func pointWords(x, y Axis, name string, p LinePoint) string {
 	words := x.says(p.X) + ", " + y.says(p.Y) + y.interval(p.Low, p.High)
-	if p.Doubt {
-		words += ", in doubt"
+	if p.Hollow {
+		words += ", suspect or incomplete"
 	}
 	if name == "" {
 		return words
@@ -323,7 +307,7 @@ func seriesWords(x, y Axis, series LineSeries) string {
 	gaps := 0
 	for i, p := range series.Points {
 		switch {
-		case p.xy().drawable() && !(x.Log && p.X <= 0) && !(y.Log && p.Y <= 0):
+		case x.shows(p.X) && y.shows(p.Y):
 			drawn = append(drawn, p)
 		case i == 0 || series.Points[i-1].xy().drawable():
 			gaps++

@@ -28,14 +28,11 @@ func lookOf(slot, position int) look {
 	if slot == Rest {
 		return look{paint: "axis half"}
 	}
-	n := (slot - 1) % looks
-	return look{paint: paint("c" + strconv.Itoa(n+1)), dash: dashOf(n), shape: n}
-}
-
-func dashOf(n int) []length {
-	return [looks][]length{
+	dashes := [looks][]length{
 		nil, {7, 3}, {2, 3}, {9, 3, 2, 3}, {12, 4}, {5, 2, 1.5, 2, 1.5, 2}, {4, 4}, {1, 2},
-	}[n]
+	}
+	n := (slot - 1) % looks
+	return look{paint: paint("c" + strconv.Itoa(n+1)), dash: dashes[n], shape: n}
 }
 
 // line is the style of a series' line.
@@ -54,45 +51,33 @@ func (c *canvas) marker(l look, at point, r length, hollow bool) {
 	c.fill(fill, p)
 }
 
-// corners of the markers, in shares of the radius, beginning at the right and
-// going round; the first look is a disc.
+// corners are those of a marker, in shares of its radius; the first look is a disc.
 func corners(shape int) []point {
-	turned := func(n int, from, r float64) []point {
-		points := make([]point, n)
-		for i := range points {
-			sin, cos := math.Sincos(from + 2*math.Pi*float64(i)/float64(n))
-			points[i] = point{X: length(cos * r), Y: length(sin * r)}
-		}
-		return points
-	}
-
 	switch shape {
 	case 1:
-		return turned(4, math.Pi/4, 1.25) // square
+		return around(4, math.Pi/4, 1.25) // square
 	case 2:
-		return turned(3, math.Pi/2, 1.3) // triangle
+		return around(3, math.Pi/2, 1.3) // triangle
 	case 3:
-		return turned(4, 0, 1.3) // diamond
+		return around(4, 0, 1.3) // diamond
 	case 4:
-		return turned(3, -math.Pi/2, 1.3) // triangle on its tip
+		return around(3, -math.Pi/2, 1.3) // triangle on its tip
 	case 5:
-		return star(4, math.Pi/4, 1.4, 0.5) // cross
+		return around(8, math.Pi/4, 1.4, 0.5) // cross
 	case 6:
-		return star(5, math.Pi/2, 1.45, 0.6)
+		return around(10, math.Pi/2, 1.45, 0.6) // star
 	default:
-		return turned(6, 0, 1.15)
+		return around(6, 0, 1.15)
 	}
 }
 
-// star has n points at radius outer and as many hollows at radius inner.
-func star(n int, from, outer, inner float64) []point {
-	points := make([]point, 2*n)
+// around are n points around the origin, counterclockwise from an angle, whose radii
+// take turns.
+func around(n int, from float64, radii ...float64) []point {
+	points := make([]point, n)
 	for i := range points {
-		r := outer
-		if i%2 == 1 {
-			r = inner
-		}
-		sin, cos := math.Sincos(from + math.Pi*float64(i)/float64(n))
+		r := radii[i%len(radii)]
+		sin, cos := math.Sincos(from + 2*math.Pi*float64(i)/float64(n))
 		points[i] = point{X: length(cos * r), Y: length(sin * r)}
 	}
 	return points

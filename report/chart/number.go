@@ -36,17 +36,13 @@ func showFor(u Unit, largest float64) show {
 
 // largestBelow is the last unit of which largest makes at least times.
 func largestBelow(units []show, largest, times float64) show {
+	if largest == 0 {
+		largest = 1 // the base unit
+	}
 	chosen := units[0]
 	for _, u := range units[1:] {
 		if largest >= u.per*times || u.per <= 1 && largest >= u.per {
 			chosen = u
-		}
-	}
-	if largest == 0 {
-		for _, u := range units {
-			if u.per == 1 {
-				chosen = u
-			}
 		}
 	}
 	return chosen
@@ -109,15 +105,9 @@ func trimZeros(s string) string {
 
 // exponent shortens 1.50e+09 to 1.5e9.
 func exponent(s string) string {
-	mantissa, exp, ok := strings.Cut(s, "e")
-	if !ok {
-		return s
-	}
-	e, err := strconv.Atoi(exp)
-	if err != nil {
-		return s
-	}
-	return minus(trimZeros(mantissa)) + "e" + strconv.Itoa(e)
+	mantissa, exp, _ := strings.Cut(s, "e")
+	e, _ := strconv.Atoi(exp) // FormatFloat wrote it
+	return grouped(trimZeros(mantissa)) + "e" + strconv.Itoa(e)
 }
 
 // grouped puts commas between thousands and a true minus in front.
@@ -142,20 +132,8 @@ func grouped(s string) string {
 	return b.String()
 }
 
-func minus(s string) string {
-	if rest, negative := strings.CutPrefix(s, "-"); negative {
-		return "−" + rest
-	}
-	return s
-}
-
 // says is a value with the name of its axis.
-func (a Axis) says(v float64) string {
-	if a.Label == "" {
-		return a.Unit.words(v)
-	}
-	return a.Label + " " + a.Unit.words(v)
-}
+func (a Axis) says(v float64) string { return strings.TrimSpace(a.Label + " " + a.Unit.words(v)) }
 
 // interval adds "(low to high)" where there is one.
 func (a Axis) interval(low, high *float64) string {
@@ -164,17 +142,6 @@ func (a Axis) interval(low, high *float64) string {
 		return ""
 	}
 	return " (" + a.Unit.words(lo) + " to " + a.Unit.words(hi) + ")"
-}
-
-// distinct are the words that are not empty and not said before.
-func distinct(words ...string) []string {
-	var out []string
-	for _, w := range words {
-		if w != "" && (len(out) == 0 || out[len(out)-1] != w) {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // list joins the first most of names and counts the rest.

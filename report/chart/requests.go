@@ -10,7 +10,7 @@ import (
 // RequestsSpec shows the requests of a pass over time.
 type RequestsSpec struct {
 	Head
-	Rows  []curves.RequestSpan // drawn in the order given; reduced to metrics.MaxRequestRows
+	Rows  []curves.RequestSpan // drawn in the order given
 	Total int                  // requests that Rows were chosen from; 0: Rows are all
 }
 
@@ -19,10 +19,8 @@ type RequestsSpec struct {
 const toldRows = 100
 
 // Requests draws one row a request: waiting for its turn, waiting for the
-// first token, receiving tokens. Many requests are reduced, and the chart says
-// so.
+// first token, receiving tokens. It says where Rows are some of many requests.
 func Requests(s RequestsSpec) (SVG, error) {
-	s.reduce()
 	axis := Axis{Label: "time since the pass began", Unit: Seconds}
 	xs := newSpan(axis)
 	for _, r := range s.Rows {
@@ -33,7 +31,7 @@ func Requests(s RequestsSpec) (SVG, error) {
 
 	x := newScale(axis, xs, s.ticks(), tight)
 	pitch := min(max(600/length(max(len(s.Rows), 1)), 1.8), 12)
-	legend := newLegend(requestEntries(), s.width()-20)
+	legend := newLegend(requestLegend(), s.width()-20)
 	top := legend.height() + rowSize + 6
 	c := newCanvas(s.width(), pitch*length(max(len(s.Rows), 4))+top+tickRoom+rowSize+2)
 	f := newFrame(c, x, scale{max: 1}, 10, edge+8, tickRoom+rowSize+2, top)
@@ -50,36 +48,13 @@ func Requests(s RequestsSpec) (SVG, error) {
 	return c.drawing(s.Head, "requests", s.says())
 }
 
-// reduce chooses rows where there are too many.
-func (s *RequestsSpec) reduce() {
-	if len(s.Rows) <= curves.MaxRequestRows {
-		return
-	}
-	var w curves.Waterfall
-	for _, r := range s.Rows {
-		w.AddSpan(r)
-	}
-	s.Total = max(s.Total, len(s.Rows))
-	s.Rows = w.Rows()
-}
-
-// The three phases of a request and its failure.
-func requestLooks() [4]look {
-	return [4]look{
-		{paint: "muted half", shape: 1},
-		{paint: "c6", shape: 1},
-		{paint: "c1", shape: 1},
-		{paint: "bad", shape: 5},
-	}
-}
-
-func requestEntries() []entry {
-	looks := requestLooks()
+// requestLegend is that of the three phases of a request and its failure.
+func requestLegend() []entry {
 	return []entry{
-		{name: "waiting to be sent", look: looks[0], sign: true},
-		{name: "until the first token", look: looks[1], sign: true},
-		{name: "receiving", look: looks[2], sign: true},
-		{name: "failed", look: looks[3], sign: true},
+		{name: "waiting to be sent", look: look{paint: "muted half", shape: 1}, sign: true},
+		{name: "until the first token", look: look{paint: "c6", shape: 1}, sign: true},
+		{name: "receiving", look: look{paint: "c1", shape: 1}, sign: true},
+		{name: "failed", look: look{paint: "bad", shape: 5}, sign: true},
 	}
 }
 
@@ -112,8 +87,8 @@ func (s RequestsSpec) drawRows(f *frame, pitch length) {
 		}
 	}
 
-	for phase, l := range requestLooks() {
-		f.strokeAll(stroke{paint: l.paint, width: pitch * 0.8}, phases[phase])
+	for phase, e := range requestLegend() {
+		f.strokeAll(stroke{paint: e.look.paint, width: pitch * 0.8}, phases[phase])
 	}
 
 	for i, r := range s.Rows {

@@ -119,7 +119,7 @@ func TestGalleryIsSound(t *testing.T) {
 
 // kinds draws every kind of chart from one list of numbers and one name.
 func kinds(values []float64, name string, log bool) []drawn {
-	h := chart.Head{ID: name, Title: "t" + name, Note: name}
+	h := chart.Head{ID: name, Title: "t" + name}
 	a := chart.Axis{Label: name, Unit: chart.Unit(name), Log: log}
 	ref := chart.Ref{Title: name, Href: name, Step: name, Variant: name}
 	var points []chart.Point
@@ -128,11 +128,13 @@ func kinds(values []float64, name string, log bool) []drawn {
 	var rows []curves.RequestSpan
 	var levels []curves.Level
 	lane := chart.Lane{Name: name}
+	var vertices []curves.CDFVertex
 	for i, v := range values {
+		vertices = append(vertices, curves.CDFVertex{X: v, P: float64(i+1) / float64(len(values))})
 		next := values[(i+1)%len(values)]
 		points = append(points, chart.Point{X: v, Y: next, Label: name, Ref: ref})
 		line = append(line, chart.LinePoint{X: v, Y: next, Low: &v, High: &next, Ref: ref})
-		bars = append(bars, chart.Bar{Label: name, Slot: i, Value: v, Low: &v, High: &next, Text: name, Ref: ref})
+		bars = append(bars, chart.Bar{Label: name, Slot: i, Value: v, Low: &v, High: &next, Ref: ref})
 		rows = append(rows, curves.RequestSpan{Index: i, IntendedS: v, SentS: &next, FirstS: &v, EndS: next})
 		levels = append(levels, curves.Level{AtS: v, Value: next})
 		lane.Spans = append(lane.Spans, chart.Span{
@@ -160,7 +162,9 @@ func kinds(values []float64, name string, log bool) []drawn {
 			return chart.Lines(chart.LinesSpec{Head: h, X: a, Y: a, Series: series})
 		}},
 		{"cdf", func() (chart.SVG, error) {
-			return chart.CDF(chart.CDFSpec{Head: h, X: a, Series: []chart.CDFSeries{{Name: name, Values: values}}})
+			return chart.CDF(chart.CDFSpec{Head: h, X: a, Series: []chart.CDFSeries{{
+				Name: name, Vertices: vertices, N: len(values),
+			}}})
 		}},
 		{"bars", func() (chart.SVG, error) {
 			return chart.Bars(chart.BarsSpec{Head: h, Value: a, Bars: bars, Reference: new(1.0)})
@@ -171,7 +175,7 @@ func kinds(values []float64, name string, log bool) []drawn {
 		{"in-flight", func() (chart.SVG, error) {
 			return chart.InFlight(chart.InFlightSpec{
 				Head:   h,
-				Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}},
+				Panels: []chart.Panel{{Y: a, Series: []chart.LineSeries{{Name: name, Points: chart.Levels(levels)}}}},
 			})
 		}},
 	}

@@ -67,10 +67,10 @@ func newScale(a Axis, s *span, want int, grows bool) scale {
 
 	step := niceStep((hi/2-lo/2)/sc.show.per*2, want, sc.show.unit) * sc.show.per
 	if grows && !a.Log {
-		if a.Min == nil && !(a.Zero && lo == 0) {
+		if !(a.Zero && lo == 0) {
 			sc.min = bounded(math.Floor(lo/step+1e-9)*step, lo)
 		}
-		if a.Max == nil && !(a.Zero && hi == 0) {
+		if !(a.Zero && hi == 0) {
 			sc.max = bounded(math.Ceil(hi/step-1e-9)*step, hi)
 		}
 	}
@@ -100,14 +100,6 @@ func limits(a Axis, s *span) (lo, hi float64) {
 
 	if a.Zero && !a.Log {
 		lo, hi = min(lo, 0), max(hi, 0)
-	}
-
-	if m := known(a.Min); finite(m) && !(a.Log && m <= 0) {
-		lo = m
-	}
-
-	if m := known(a.Max); finite(m) && m > lo {
-		hi = m
 	}
 
 	const rounding = 1e-9 // values as near as that are one: their difference is that of their sums

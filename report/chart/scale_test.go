@@ -63,13 +63,6 @@ func TestTicks(t *testing.T) {
 		"one value":  {Axis{}, []float64{3}, loose, "2.6 2.8 3.0 3.2 3.4", ""},
 		"zero only":  {Axis{}, []float64{0}, loose, "0.0 0.2 0.4 0.6 0.8 1.0", ""},
 		"below zero": {Axis{Zero: true}, []float64{-30}, loose, "−30 −20 −10 0", ""},
-		"limits": {
-			Axis{Min: new(0.0), Max: new(1.0)},
-			[]float64{0.4, 0.5},
-			loose, "0.0 0.2 0.4 0.6 0.8 1.0",
-			"",
-		},
-		"limits no use": {Axis{Min: new(math.NaN()), Max: new(-1.0)}, []float64{0, 4}, loose, "0 1 2 3 4", ""},
 	} {
 		s := newSpan(c.axis)
 		for _, v := range c.values {

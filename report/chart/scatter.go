@@ -23,9 +23,9 @@ type PointSeries struct {
 
 // Point is one point.
 type Point struct {
-	X, Y  float64
-	Label string // drawn beside the point where there is room
-	Doubt bool   // drawn hollow
+	X, Y   float64
+	Label  string // drawn beside the point where there is room
+	Hollow bool   // drawn hollow
 	Ref
 }
 
@@ -37,12 +37,6 @@ const namedPoints = 48
 // Scatter draws points, with the Pareto front where there is one. Points with
 // a figure that cannot be drawn are left out, and the description counts them.
 func Scatter(s ScatterSpec) (SVG, error) {
-	height := length(min(max(s.Height, 0), 2000))
-	if height == 0 {
-		height = 440
-	}
-
-	c := newCanvas(s.width(), height)
 	xs, ys := newSpan(s.X), newSpan(s.Y)
 	for _, series := range s.Series {
 		for _, p := range series.Points {
@@ -54,44 +48,34 @@ func Scatter(s ScatterSpec) (SVG, error) {
 	}
 
 	x, y := newScale(s.X, xs, s.ticks()-1, loose), newScale(s.Y, ys, 6, loose)
-	legend := s.legendOf(s.entries(), c.w-20)
-	f := newFrame(c, x, y, leftRoom(y), edge+16, tickRoom+rowSize+2, legend.height()+rowSize+8)
-	f.grid()
-	f.bottomAxis(x.title(s.X))
-	f.leftTitle(y.title(s.Y))
-	legend.draw(c, f.area.Min.X, c.h-2)
+	var entries []entry
+	for i, series := range s.Series {
+		entries = append(entries, seriesEntry(series.Name, series.Slot, i, false, true))
+	}
+	if len(s.Front) > 1 {
+		entries = append(entries, frontEntry())
+	}
+
+	legend := s.legendOf(entries)
+	area := heightOr(s.Height, 440) - legend.height() - tickRoom - 2*rowSize - 10
+	f := s.plot(s.X, s.Y, x, y, legend, edge+16, area)
 	if s.Better != "" {
-		c.text(point{X: f.area.Max.X, Y: f.area.Max.Y + 9}, "end", "a", "better: "+s.Better)
+		f.c.text(point{X: f.area.Max.X, Y: f.area.Max.Y + 9}, "end", "a", "better: "+s.Better)
 	}
 
 	if xs.empty() {
 		f.nothing("no point has both figures")
-		return c.drawing(s.Head, "scatter", []string{"No point has both figures."})
+		return f.c.drawing(s.Head, "scatter", []string{"No point has both figures."})
 	}
 
 	s.drawFront(f)
 	s.drawPoints(f)
 
-	return c.drawing(s.Head, "scatter", s.says())
+	return f.c.drawing(s.Head, "scatter", s.says())
 }
 
 // drawable reports whether the axes can show a point.
-func (s ScatterSpec) drawable(p XY) bool {
-	return p.drawable() && !(s.X.Log && p.X <= 0) && !(s.Y.Log && p.Y <= 0)
-}
-
-func (s ScatterSpec) entries() []entry {
-	var out []entry
-	for i, series := range s.Series {
-		out = append(out, entry{
-			name: series.Name, look: lookOf(series.Slot, i), sign: true, rest: series.Slot == Rest,
-		})
-	}
-	if len(s.Front) > 1 {
-		out = append(out, frontEntry())
-	}
-	return out
-}
+func (s ScatterSpec) drawable(p XY) bool { return s.X.shows(p.X) && s.Y.shows(p.Y) }
 
 func frontEntry() entry {
 	return entry{name: "Pareto front", look: look{paint: "axis", dash: []length{4, 3}}, line: true}
@@ -113,25 +97,17 @@ func (s ScatterSpec) drawFront(f *frame) {
 		line = append(line, at)
 	}
 	if len(line) > 1 {
-		f.strokeAll(look{paint: "axis", dash: []length{4, 3}}.line(1.5), f.clipped(line))
+		f.strokeAll(look{paint: "axis", dash: []length{4, 3}}.line(1.5), [][]point{line})
 	}
 }
 
 func (s ScatterSpec) drawPoints(f *frame) {
-	place, fronts := newLabels(f), s.fronts()
-	for _, series := range s.Series {
-		for _, p := range series.Points {
-			if s.drawable(p.xy()) && f.shows(p.xy()) {
-				place.block(f.at(p.xy()), 5)
-			}
-		}
-	}
-
+	place, fronts := labels{f: f}, s.fronts()
 	for i, series := range s.Series {
-		l := lookOf(series.Slot, i)
 		for _, p := range series.Points {
-			if s.drawable(p.xy()) && f.shows(p.xy()) {
-				s.drawPoint(f, series.Name, l, p)
+			if f.shows(p.xy()) {
+				place.block(f.at(p.xy()), 5)
+				s.drawPoint(f, series.Name, lookOf(series.Slot, i), p)
 			}
 		}
 	}
@@ -144,7 +120,7 @@ func (s ScatterSpec) drawPoints(f *frame) {
 		}
 		for _, series := range s.Series {
 			for _, p := range series.Points {
-				if s.drawable(p.xy()) && f.shows(p.xy()) && fronts[p.xy()] == onFront {
+				if f.shows(p.xy()) && fronts[p.xy()] == onFront {
 					place.write(f.at(p.xy()), p.Label)
 				}
 			}
@@ -169,18 +145,20 @@ func (s ScatterSpec) drawPoint(f *frame, name string, l look, p Point) {
 	at := f.at(p.xy())
 	f.c.mark(ref, func() {
 		f.c.target(at, 11)
-		f.c.marker(l, at, 5, p.Doubt)
+		f.c.marker(l, at, 5, p.Hollow)
 	}, "data-x", raw(p.X), "data-y", raw(p.Y))
 }
 
 func (s ScatterSpec) pointWords(name string, p Point) string {
-	parts := []string{}
-	if p.Label != "" || name != "" {
-		parts = append(parts, strings.TrimSpace(strings.Join(distinct(name, p.Label), " ")))
+	if name == p.Label {
+		name = ""
 	}
-	parts = append(parts, s.X.says(p.X), s.Y.says(p.Y))
-	if p.Doubt {
-		parts = append(parts, "in doubt")
+	parts := []string{s.X.says(p.X), s.Y.says(p.Y)}
+	if words := strings.TrimSpace(name + " " + p.Label); words != "" {
+		parts = append([]string{words}, parts...)
+	}
+	if p.Hollow {
+		parts = append(parts, "suspect or incomplete")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/report/chart"
 )
 
@@ -27,7 +28,7 @@ func large() []struct {
 	for i := range 10_000 {
 		points = append(points, chart.Point{
 			X: r.Float64(), Y: r.Float64(), Label: "p",
-			Ref: chart.Ref{Href: "#p", Step: "p", Variant: "v"}, Doubt: i%9 == 0,
+			Ref: chart.Ref{Href: "#p", Step: "p", Variant: "v"}, Hollow: i%9 == 0,
 		})
 	}
 	night := nightSpec(100, 5)
@@ -41,7 +42,7 @@ func large() []struct {
 		{drawn{"cdf of 2 million", func() (chart.SVG, error) {
 			return chart.CDF(chart.CDFSpec{
 				Head: h, X: chart.Axis{Unit: chart.Seconds},
-				Series: []chart.CDFSeries{{Name: "a", Values: values}},
+				Series: []chart.CDFSeries{{Name: "a", Vertices: curves.CDFVertices(values), N: len(values)}},
 			})
 		}}, 8 << 10},
 		{drawn{"line of 100,000", func() (chart.SVG, error) {

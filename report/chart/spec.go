@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 )
 
@@ -8,7 +9,6 @@ import (
 type Head struct {
 	ID    string // of the element, unique in its page; "": made of the title
 	Title string // what is shown, in one line: the accessible name; must not be empty
-	Note  string // said before the figures in the description, for example how many repeats there were
 
 	// of the view box, 240 to 2000; 0: 900. Text is 12 units high, so narrow charts that are shown narrow keep its size
 	Width float64
@@ -22,6 +22,11 @@ func (h Head) width() length {
 		return 900
 	}
 	return length(min(max(h.Width, 240), 2000))
+}
+
+// heightOr is a height that a caller gives, or the usual one for 0.
+func heightOr(given float64, usual length) length {
+	return cmp.Or(length(min(max(given, 0), 2000)), usual)
 }
 
 // ticks is how many labels an axis as wide as the drawing has room for.
@@ -57,15 +62,16 @@ const (
 // Axis says what a direction of a chart shows. The zero value is a linear
 // axis of numbers as wide as its values.
 type Axis struct {
-	Label string   // the quantity, without its unit
-	Unit  Unit     // Seconds, Bytes, Share or any other, for example "tok/s"
-	Log   bool     // values that are not positive are left out, and that is said
-	Zero  bool     // begins at 0 where all values are positive; not with Log
-	Min   *float64 // null: of the values
-	Max   *float64
+	Label string // the quantity, without its unit
+	Unit  Unit   // Seconds, Bytes, Share or any other, for example "tok/s"
+	Log   bool   // values that are not positive are left out, and that is said
+	Zero  bool   // begins at 0 where all values are positive; not with Log
 
 	Ticks []float64 // where labels are; null: chosen
 }
+
+// shows reports whether the axis can show a value.
+func (a Axis) shows(v float64) bool { return finite(v) && !(a.Log && v <= 0) }
 
 // XY is a place in the units of the axes.
 type XY struct{ X, Y float64 }

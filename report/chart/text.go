@@ -81,8 +81,6 @@ type labels struct {
 	written int
 }
 
-func newLabels(f *frame) *labels { return &labels{f: f} }
-
 // block keeps names off a point.
 func (l *labels) block(at point, r length) {
 	l.taken = append(l.taken, rectangle{

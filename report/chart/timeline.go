@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -27,7 +28,6 @@ type Lane struct {
 type Span struct {
 	FromS, ToS float64
 	Class      Class
-	Slot       int    // 1 to 8: colour of a span of class Plain; 0: the first
 	Label      string // drawn inside where there is room
 	Open       bool   // the end is not known
 	Ref
@@ -46,16 +46,16 @@ type Class string
 
 // The classes. The verdicts of steps come first.
 const (
-	Good     Class = "ok"
-	Doubtful Class = "suspect" // hatched
-	Bad      Class = "failed"  // cross-hatched, with a cross above
-	Skipped  Class = "not-run" // hollow
-	Busy     Class = "running"
+	OK       Class = "ok"
+	Suspect  Class = "suspect" // hatched
+	Failed   Class = "failed"  // cross-hatched, with a cross above
+	NotRun   Class = "not-run" // hollow
+	Running  Class = "running"
 	Starting Class = "starting" // of a server's life; pale
 	Serving  Class = "serving"
 	Stopping Class = "stopping"
 	Hook     Class = "hook"
-	Plain    Class = "" // in the colour of its slot
+	Plain    Class = ""
 )
 
 const (
@@ -87,10 +87,10 @@ func Timeline(s TimelineSpec) (SVG, error) {
 	keys := newClassKeys(s.Lanes, s.width()-stack.left)
 	c := newCanvas(s.width(), height+curves+keys.height()+tickRoom+rowSize+8)
 	f := newFrame(c, x, scale{max: 1}, stack.left, edge+8, tickRoom+rowSize+4+curves, keys.height()+4)
-	c.defs(idOf(orWord(s.ID, s.Title)), lanes)
+	c.defs(s.id(), lanes)
 	keys.draw(c, stack.left, c.h-2)
-	s.drawLines(f)
-	s.drawLanes(f, lanes)
+	f.verticals(tickRoom + rowSize + 4)
+	f.drawLanes(lanes)
 	if len(s.Curves) > 0 {
 		f = stack.draw(c, f.area.Min.Y-6)
 	}
@@ -132,16 +132,6 @@ func (s TimelineSpec) span(axis Axis) *span {
 }
 
 func (sp Span) drawable() bool { return finite(sp.FromS) && finite(sp.ToS) && sp.ToS >= sp.FromS }
-
-// drawLines draws faint lines of time behind everything.
-func (s TimelineSpec) drawLines(f *frame) {
-	var lines [][]point
-	for _, t := range f.x.ticks {
-		x := f.area.X(f.x.norm(t.at))
-		lines = append(lines, []point{{X: x, Y: tickRoom + rowSize + 4}, {X: x, Y: f.area.Max.Y}})
-	}
-	f.strokeAll(stroke{paint: "grid", width: 1}, lines)
-}
 
 func lanesRoom(lanes []Lane) length {
 	widest := length(40)
@@ -224,13 +214,13 @@ func (s TimelineSpec) says(axis Axis, xs *span) []string {
 	for _, lane := range s.Lanes {
 		out = append(out, lane.words())
 		for _, sp := range lane.Spans {
-			if sp.Class == Bad {
-				failures = append(failures, s.moment(orWord(sp.Title, sp.words()), sp.FromS))
+			if sp.Class == Failed {
+				failures = append(failures, cmp.Or(sp.Title, sp.words())+" at "+Seconds.words(sp.FromS))
 			}
 		}
 		for _, m := range lane.Marks {
-			if m.Class == Bad {
-				failures = append(failures, s.moment(orWord(m.Title, m.Label), m.AtS))
+			if m.Class == Failed {
+				failures = append(failures, cmp.Or(m.Title, m.Label)+" at "+Seconds.words(m.AtS))
 			}
 		}
 	}
@@ -240,10 +230,6 @@ func (s TimelineSpec) says(axis Axis, xs *span) []string {
 	}
 
 	return append(out, panelsWords(axis, s.Curves)...)
-}
-
-func (s TimelineSpec) moment(what string, atS float64) string {
-	return what + " at " + Seconds.words(atS)
 }
 
 // words counts a lane's spans by class.
@@ -264,7 +250,7 @@ func (l Lane) words() string {
 		}
 	}
 
-	words := orWord(l.Name, "Lane") + ": " + count(len(l.Spans), "span", "spans")
+	words := cmp.Or(l.Name, "Lane") + ": " + count(len(l.Spans), "span", "spans")
 	if len(parts) > 0 {
 		words += " (" + strings.Join(parts, ", ") + ")"
 	}

@@ -116,7 +116,7 @@ func draw(s *history.Series, id string, width float64) (chart.SVG, error) {
 			spec.Series = append(spec.Series, chart.LineSeries{Name: "runs", Slot: 1})
 		}
 		line := &spec.Series[len(spec.Series)-1]
-		point := chart.LinePoint{X: float64(i + 1), Y: *e.Summary.Mean * s.Figure.Scale, Doubt: e.Suspect}
+		point := chart.LinePoint{X: float64(i + 1), Y: *e.Summary.Mean * s.Figure.Scale, Hollow: e.Suspect}
 		point.Title = fmt.Sprintf("%s, %s: %s %s %s", text.Clean(e.Run), table.OrMissing(text.Clean(e.Version)),
 			scaled(e.Summary.Mean, s), s.Figure.Unit, changeAt(s, i))
 		if e.Summary.Low != nil {

@@ -107,15 +107,15 @@ func (d *drawer) span(span curves.TimelineSpan) chart.Span {
 func stepClass(span curves.TimelineSpan) chart.Class {
 	switch span.Verdict {
 	case results.OK:
-		return chart.Good
+		return chart.OK
 	case results.Suspect:
-		return chart.Doubtful
+		return chart.Suspect
 	case results.Failed:
-		return chart.Bad
+		return chart.Failed
 	case results.NotRun:
-		return chart.Skipped
+		return chart.NotRun
 	}
-	return chart.Busy
+	return chart.Running
 }
 
 func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
@@ -129,7 +129,7 @@ func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
 
 	switch {
 	case m.Failure != nil:
-		out.Class, out.Label = chart.Bad, text.Clean(string(m.Failure.Class))
+		out.Class, out.Label = chart.Failed, text.Clean(string(m.Failure.Class))
 		title += ": " + m.Failure.Error()
 	case m.Message != "":
 		title += ": " + m.Message

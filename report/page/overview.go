@@ -287,7 +287,7 @@ func (d *drawer) tradeSeries(t trade) []chart.PointSeries {
 				label = d.looks.names[c.Variant]
 			}
 			series.Points = append(series.Points, chart.Point{
-				X: t.at[i].X, Y: t.at[i].Y, Label: label, Doubt: !c.Valid(), Ref: d.ref(c, title),
+				X: t.at[i].X, Y: t.at[i].Y, Label: label, Hollow: !c.Valid(), Ref: d.ref(c, title),
 			})
 		}
 		if series.Points != nil {
@@ -411,7 +411,7 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 		if sum.N() > 0 {
 			s.Series = append(s.Series, chart.CDFSeries{
 				Name: text.Clean(c.Variant), Slot: d.slot(c.Variant),
-				Vertices: sum.Vertices(), N: sum.N(), Doubt: !c.Valid(),
+				Vertices: sum.Vertices(), N: sum.N(), Hollow: !c.Valid(),
 			})
 		}
 	}

@@ -53,14 +53,14 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 
 	s := chart.InFlightSpec{
 		Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step},
-		Panels: []chart.LevelPanel{
+		Panels: []chart.Panel{
 			{
 				Y:      chart.Axis{Label: "requests in flight", Zero: true},
-				Series: []chart.LevelSeries{{Name: "requests", Slot: 1, Levels: p.inFlight}},
+				Series: []chart.LineSeries{{Name: "requests", Slot: 1, Points: chart.Levels(p.inFlight)}},
 			},
 			{
 				Y:      chart.Axis{Label: "tokens in flight", Zero: true},
-				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}},
+				Series: []chart.LineSeries{{Name: "tokens", Slot: 2, Points: chart.Levels(p.tokensInHand)}},
 			},
 		},
 	}

@@ -207,7 +207,7 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 			}
 			p := chart.LinePoint{
 				X: numbers[c.Point], Y: *sample.Mean, Low: fromZero(sample.Low), High: sample.High,
-				Doubt: !c.Valid(),
+				Hollow: !c.Valid(),
 			}
 			p.Ref = d.ref(c, d.titleOf(c, f, sample))
 			series.Points = append(series.Points, p)
@@ -325,7 +325,7 @@ func (d *drawer) bars(f catalog.Figure, h chart.Head) (chart.SVG, error) {
 		}
 		s.Bars = append(s.Bars, chart.Bar{
 			Label: label, Slot: d.slot(c.Variant), Value: *sample.Mean, Low: fromZero(sample.Low), High: sample.High,
-			Doubt: !c.Valid(), Ref: d.ref(c, d.titleOf(c, f, sample)),
+			Hollow: !c.Valid(), Ref: d.ref(c, d.titleOf(c, f, sample)),
 		})
 	}
 

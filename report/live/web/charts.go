@@ -80,10 +80,10 @@ func chartsOf(v live.View) []drawnChart {
 			if loads != nil {
 				x = loads[column]
 			}
-			line.Points = append(line.Points, chart.LinePoint{X: x, Y: *r.TokensPerS, Doubt: r.Suspect, Ref: ref})
+			line.Points = append(line.Points, chart.LinePoint{X: x, Y: *r.TokensPerS, Hollow: r.Suspect, Ref: ref})
 			if r.TPOTS != nil && *r.TPOTS > 0 {
 				points.Points = append(points.Points, chart.Point{
-					X: 1 / *r.TPOTS, Y: *r.TokensPerS, Label: r.Point, Doubt: r.Suspect, Ref: ref,
+					X: 1 / *r.TPOTS, Y: *r.TokensPerS, Label: r.Point, Hollow: r.Suspect, Ref: ref,
 				})
 			}
 		}
