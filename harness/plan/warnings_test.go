@@ -29,7 +29,7 @@ func TestRecipeWarnings(t *testing.T) {
 				File: "f",
 				Line: 3, Column: 7,
 			}})},
-			[]string{"f:3:7: variant a: swap-space: if vllm is of March 2026 or later"},
+			[]string{"f:3:7: variant a: swap-space: vllm builds of March 2026 and later"},
 		},
 		{
 			"no baseline",

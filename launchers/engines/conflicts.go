@@ -80,23 +80,23 @@ func (r Retirement) names(arg string) bool {
 
 // says is what becomes of the setting, for a version or for any.
 func (r Retirement) says(engine string, version Version) (text string, holds bool) {
-	what := "refuses it"
+	verb := "refuse"
 	if r.Ignored {
-		what = "ignores it"
+		verb = "ignore"
 	}
 
 	switch {
 	case r.When == "never":
-		return fmt.Sprintf("no release of %s knows it, only a branch of its own: any other build ignores it",
+		return fmt.Sprintf("no release of %s knows it, only a fork: other builds ignore it",
 			engine), true
 	case r.Since == "":
-		text = fmt.Sprintf("if %s is of %s or later, it %s", engine, r.When, what)
+		text = fmt.Sprintf("%s builds of %s and later %s it", engine, r.When, verb)
 	case version == "":
-		text = fmt.Sprintf("if %s is %s or newer, it %s", engine, r.Since, what)
+		text = fmt.Sprintf("%s %s and newer %s it", engine, r.Since, verb)
 	case version.olderThan(r.Since):
 		return "", false
 	default:
-		text = fmt.Sprintf("%s %s %s", engine, version, what)
+		text = fmt.Sprintf("%s %s %ss it", engine, version, verb)
 	}
 
 	return text + ": " + r.Instead, true

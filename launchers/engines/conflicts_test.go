@@ -35,14 +35,14 @@ func TestConflicts(t *testing.T) {
 			"", nil,
 		},
 		{"several steps, any version", "vllm", recipe.Spec{Args: []recipe.Arg{steps}}, "", []string{
-			"num-scheduler-steps: if vllm is 0.10.1 or newer, it refuses it", "goes back to the older engine",
+			"num-scheduler-steps: vllm 0.10.1 and newer refuse it", "older V0 engine",
 		}},
 		{"several steps, old version", "vllm", recipe.Spec{Args: []recipe.Arg{steps}}, "0.6.4.post1", nil},
 		{
 			"several steps, between", "vllm",
 			recipe.Spec{Args: []recipe.Arg{steps}},
 			"v0.9.2",
-			[]string{"goes back to the older engine"},
+			[]string{"older V0 engine"},
 		},
 		{
 			"several steps, too new", "vllm",
@@ -97,7 +97,7 @@ func TestConflicts(t *testing.T) {
 				Container: container.Options{Image: "nvcr.io/nvidia/vllm:25.09-py3"},
 			},
 			"",
-			[]string{"if vllm is 0.8.3 or newer"},
+			[]string{"vllm 0.8.3 and newer"},
 		},
 		{
 			"the image does not", "vllm",
@@ -106,13 +106,13 @@ func TestConflicts(t *testing.T) {
 				Container: container.Options{Image: "registry:5000/vllm/vllm-openai:latest"},
 			},
 			"",
-			[]string{"if vllm is 0.8.3 or newer"},
+			[]string{"vllm 0.8.3 and newer"},
 		},
 		{
 			"variables", "vllm",
 			recipe.Spec{Env: env("VLLM_USE_TRITON_FLASH_ATTN", "0")},
 			"",
-			[]string{"VLLM_USE_TRITON_FLASH_ATTN: if vllm is 0.12.0 or newer, it ignores it"},
+			[]string{"VLLM_USE_TRITON_FLASH_ATTN: vllm 0.12.0 and newer ignore it"},
 		},
 		{"a variable that works", "vllm", recipe.Spec{Env: env("VLLM_ATTENTION_BACKEND", "X")}, "0.14.1", nil},
 		{
@@ -140,7 +140,7 @@ func TestConflicts(t *testing.T) {
 			"old words as they stand", "llamacpp",
 			recipe.Spec{Args: []recipe.Arg{{Name: "--draft-max", Value: number("8")}}},
 			"",
-			[]string{"--draft-max: if llamacpp is of April 2026 or later, it refuses it"},
+			[]string{"--draft-max: llamacpp builds of April 2026 and later refuse it"},
 		},
 		{"spelled anew", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "draft-max", Value: number("8")}}}, "", nil},
 		{
@@ -210,7 +210,7 @@ func TestConflicts(t *testing.T) {
 			{Name: "task", Value: "embed"},
 			{Name: "device", Value: "cuda"},
 		}}, "0.13.0", []string{
-			"device: vllm 0.13.0 refuses it: leave it out", "task: vllm 0.13.0 refuses it: leave it out for generation",
+			"device: vllm 0.13.0 refuses it: remove it", "task: vllm 0.13.0 refuses it: remove it for generation",
 		}},
 		{"another program's", "command", recipe.Spec{Command: []string{"other", "-fa", "-x"}}, "", nil},
 	} {

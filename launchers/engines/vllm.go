@@ -495,28 +495,28 @@ func vllmRetired() []Retirement {
 			Instead: "give speculative-config: {method: ngram, prompt_lookup_min: ...}",
 		},
 		{Arg: "spec-decoding-acceptance-method", Since: "0.8.3", Instead: config},
-		{Arg: "use-v2-block-manager", Since: "0.10.1", Instead: "leave it out"},
+		{Arg: "use-v2-block-manager", Since: "0.10.1", Instead: "remove it"},
 		{
 			Arg: "guided-decoding-backend", Since: "0.10.1",
-			Instead: "leave it out, or see the version's structured outputs",
+			Instead: "remove it, or see the version's structured outputs",
 		},
-		{Arg: "num-scheduler-steps", Since: "0.10.1", Instead: "leave it out, or see async-scheduling"},
-		{Arg: "max-seq-len-to-capture", Since: "0.11.0", Instead: "leave it out"},
+		{Arg: "num-scheduler-steps", Since: "0.10.1", Instead: "remove it, or see async-scheduling"},
+		{Arg: "max-seq-len-to-capture", Since: "0.11.0", Instead: "remove it"},
 		{
 			Arg: "disable-log-requests", Since: "0.10.1", Ignored: true,
-			Instead: "leave it out: requests are no longer logged unless enable-log-requests says so. Versions of " +
+			Instead: "remove it: requests are no longer logged unless enable-log-requests says so. Versions of " +
 				"March 2026 and later refuse it",
 		},
-		{Arg: "swap-space", When: "March 2026", Instead: "leave it out"},
-		{Arg: "device", Since: "0.10.0", Instead: "leave it out: a build is for one kind of device"},
-		{Arg: "enable-reasoning", Since: "0.10.0", Instead: "leave it out: reasoning-parser alone is enough"},
-		{Arg: "preemption-mode", Since: "0.11.0", Instead: "leave it out: preempted requests are computed again"},
-		{Arg: "scheduler-delay-factor", Since: "0.11.0", Instead: "leave it out"},
-		{Arg: "multi-step-stream-outputs", Since: "0.10.1", Instead: "leave it out"},
-		{Arg: "disable-async-output-proc", Since: "0.11.0", Instead: "leave it out"},
-		{Arg: "num-lookahead-slots", Since: "0.11.0", Instead: "leave it out"},
+		{Arg: "swap-space", When: "March 2026", Instead: "remove it"},
+		{Arg: "device", Since: "0.10.0", Instead: "remove it: a build is for one kind of device"},
+		{Arg: "enable-reasoning", Since: "0.10.0", Instead: "remove it: reasoning-parser alone is enough"},
+		{Arg: "preemption-mode", Since: "0.11.0", Instead: "remove it: preempted requests are computed again"},
+		{Arg: "scheduler-delay-factor", Since: "0.11.0", Instead: "remove it"},
+		{Arg: "multi-step-stream-outputs", Since: "0.10.1", Instead: "remove it"},
+		{Arg: "disable-async-output-proc", Since: "0.11.0", Instead: "remove it"},
+		{Arg: "num-lookahead-slots", Since: "0.11.0", Instead: "remove it"},
 		{Arg: "override-neuron-config", Since: "0.11.0", Instead: "give additional-config: {...}"},
-		{Arg: "task", Since: "0.13.0", Instead: "leave it out for generation, else give runner: pooling and convert: " +
+		{Arg: "task", Since: "0.13.0", Instead: "remove it for generation, else give runner: pooling and convert: " +
 			"embed or classify"},
 
 		// Gone in the 0.22 line at the latest.
@@ -570,18 +570,17 @@ func multiStep(args []recipe.Arg, version Version) []Conflict {
 
 	var found []Conflict
 	if drafts, _ := vllmDrafts(args); drafts {
-		found = add(found, "more than one scheduler step is not supported with speculative decoding: leave it out "+
+		found = add(found, "more than one scheduler step is not supported with speculative decoding: remove it "+
 			"for this variant")
 	}
 
 	chunked, _ := s.Find(args, "enable-chunked-prefill")
 	if chunked == true && wholeOption(s, args, "pipeline-parallel-size") > 1 {
 		found = add(found, "more than one scheduler step with chunked prefill is not supported with "+
-			"pipeline-parallel-size above 1: leave one of the three out")
+			"pipeline-parallel-size above 1: remove one of the three")
 	}
 	if version == "" || !version.olderThan("0.8.0") && version.olderThan("0.10.1") {
-		found = add(found, "from vllm 0.8 on the V1 engine has no such steps, and the server goes back to the older "+
-			"engine: compare only variants of one engine")
+		found = add(found, "vllm 0.8 to 0.10.0 run it on the older V0 engine: compare only variants of one engine")
 	}
 
 	return found
