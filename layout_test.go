@@ -110,10 +110,18 @@ var rules = map[string]rule{
 	"internal/importer/labels":   {ours: []string{"metrics/catalog"}, never: pure},
 	"internal/importer/commands": {ours: []string{"launchers/engines"}, never: pure},
 	"internal/importer/drafts":   {ours: []string{"results"}, never: pure},
+	"internal/importer/stated": {ours: []string{
+		"internal/importer/commands", "internal/importer/labels", "internal/importer/plain", "internal/text",
+		"metrics", "metrics/catalog", "results",
+	}, never: pure},
+	"internal/importer/clients": {ours: []string{
+		"internal/importer/labels", "internal/importer/lenient", "internal/importer/plain",
+		"internal/importer/stated", "internal/text", "metrics", "results",
+	}, never: pure},
 	"internal/importer": {ours: []string{
-		"internal/text", "internal/importer/labels", "internal/importer/lenient",
-		"internal/importer/commands", "internal/importer/drafts", "internal/importer/plain", "metrics/catalog",
-		"internal/llamabench", "internal/programs", "metrics", "results",
+		"internal/importer/clients", "internal/importer/commands", "internal/importer/drafts",
+		"internal/importer/labels", "internal/importer/lenient", "internal/importer/plain",
+		"internal/importer/stated", "internal/llamabench", "internal/programs", "internal/text", "results",
 	}, never: pure},
 	"internal/programs": {ours: []string{"internal/llamabench", "metrics", "results"}, never: pure},
 	"dataset/pickle":    {never: pure},

@@ -9,46 +9,47 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/internal/text"
 )
 
 // dimension is something in which two results of one variant and point may
 // differ, so that they are not repeats of each other.
 type dimension struct {
-	load  bool                  // it belongs to the point; else to the variant
-	empty bool                  // "" is a value too: nothing is set
-	of    func(e *entry) string // how it is told in a name; "": not known
+	load  bool                         // it belongs to the point; else to the variant
+	empty bool                         // "" is a value too: nothing is set
+	of    func(e *stated.Entry) string // how it is told in a name; "": not known
 }
 
 // dimensions are told in this order.
-func (n *namer) dimensions(all []*entry) []dimension {
+func (n *namer) dimensions(all []*stated.Entry) []dimension {
 	dims := []dimension{
-		{empty: true, of: func(e *entry) string { return paramsText(e.params) }},
+		{empty: true, of: func(e *stated.Entry) string { return paramsText(e.Params) }},
 		{empty: true, of: envText},
-		{empty: true, of: func(e *entry) string { return map[bool]string{true: "simulated"}[e.simulated] }},
-		{of: func(e *entry) string { return path.Base(e.model) }},
-		{of: func(e *entry) string { return e.backend }},
-		{of: func(e *entry) string { return e.endpointType }},
-		{of: func(e *entry) string { return e.asked.Endpoint }},
-		{of: func(e *entry) string { return tokenizerText(e) }},
-		{load: true, of: func(e *entry) string { return e.asked.Dataset }},
-		{load: true, of: func(e *entry) string { return strings.Join(e.lengths(), "-") }},
-		{load: true, of: wholeText("in", func(e *entry) *int { return e.asked.InputLen })},
-		{load: true, of: wholeText("out", func(e *entry) *int { return e.asked.OutputLen })},
+		{empty: true, of: func(e *stated.Entry) string { return map[bool]string{true: "simulated"}[e.Simulated] }},
+		{of: func(e *stated.Entry) string { return path.Base(e.Model) }},
+		{of: func(e *stated.Entry) string { return e.Backend }},
+		{of: func(e *stated.Entry) string { return e.EndpointType }},
+		{of: func(e *stated.Entry) string { return e.Asked.Endpoint }},
+		{of: func(e *stated.Entry) string { return tokenizerText(e) }},
+		{load: true, of: func(e *stated.Entry) string { return e.Asked.Dataset }},
+		{load: true, of: func(e *stated.Entry) string { return strings.Join(lengths(e), "-") }},
+		{load: true, of: wholeText("in", func(e *stated.Entry) *int { return e.Asked.InputLen })},
+		{load: true, of: wholeText("out", func(e *stated.Entry) *int { return e.Asked.OutputLen })},
 		{load: true, of: promptsText},
-		{load: true, empty: true, of: func(e *entry) string { return e.ramp }},
-		{load: true, empty: true, of: func(e *entry) string { return e.bestOf }},
-		{load: true, of: func(e *entry) string { return numberText("b", e.asked.Burstiness) }},
-		{load: true, of: func(e *entry) string { return numberText("temp", e.asked.Temperature) }},
+		{load: true, empty: true, of: func(e *stated.Entry) string { return e.Ramp }},
+		{load: true, empty: true, of: func(e *stated.Entry) string { return e.BestOf }},
+		{load: true, of: func(e *stated.Entry) string { return numberText("b", e.Asked.Burstiness) }},
+		{load: true, of: func(e *stated.Entry) string { return numberText("temp", e.Asked.Temperature) }},
 	}
 
 	for _, measured := range []struct {
 		name string
-		of   func(*entry) float64
+		of   func(*stated.Entry) float64
 		near float64 // ratio up to which values may be those of repeats
 	}{
 		{"in", meanInput, 1.25},
-		{"n", func(e *entry) float64 { return float64(e.figures.Completed + e.figures.Failed) }, 1.25},
+		{"n", func(e *stated.Entry) float64 { return float64(e.Figures.Completed + e.Figures.Failed) }, 1.25},
 		{"out", meanOutput, 2},
 	} {
 		dims = append(dims, dimension{load: true, of: measuredText(all, measured.name, measured.of, measured.near)})
@@ -58,18 +59,18 @@ func (n *namer) dimensions(all []*entry) []dimension {
 }
 
 // settingDimensions are the settings of llama-bench, one each.
-func settingDimensions(all []*entry) []dimension {
+func settingDimensions(all []*stated.Entry) []dimension {
 	var names []string
 	for _, e := range all {
-		for _, s := range e.commonSettings() {
+		for _, s := range commonSettings(e) {
 			names = text.AppendNew(names, s.Name)
 		}
 	}
 
 	var dims []dimension
 	for _, name := range names {
-		dims = append(dims, dimension{of: func(e *entry) string {
-			for _, s := range e.commonSettings() {
+		dims = append(dims, dimension{of: func(e *stated.Entry) string {
+			for _, s := range commonSettings(e) {
 				if s.Name == name && s.Value != "" {
 					return strings.TrimPrefix(s.Name+" "+s.Value, "backend ")
 				}
@@ -83,20 +84,20 @@ func settingDimensions(all []*entry) []dimension {
 
 // makeNamesUnique adds to the names of results that are under one name what they
 // differ in.
-func (n *namer) makeNamesUnique(all []*entry) {
+func (n *namer) makeNamesUnique(all []*stated.Entry) {
 	fixed := n.o.Variant != "" || n.pattern != nil
 	for _, d := range n.dimensions(all) {
 		differ := differing(all, d)
 		for _, e := range all {
 			text := d.of(e)
-			if !differ[e.ref.Variant] || text == "" || e.own != nil {
+			if !differ[e.Ref.Variant] || text == "" || e.Own != nil {
 				continue
 			}
 			switch {
 			case d.load || fixed:
-				e.ref.Point = tidy(strings.TrimPrefix(e.ref.Point+"-"+text, everything+"-"))
+				e.Ref.Point = tidy(strings.TrimPrefix(e.Ref.Point+"-"+text, everything+"-"))
 			default:
-				e.ref.Variant = tidy(e.ref.Variant + " " + text)
+				e.Ref.Variant = tidy(e.Ref.Variant + " " + text)
 			}
 		}
 	}
@@ -104,21 +105,21 @@ func (n *namer) makeNamesUnique(all []*entry) {
 
 // differing are the variants with a point at which two results are known to
 // differ in a dimension.
-func differing(all []*entry, d dimension) map[string]bool {
+func differing(all []*stated.Entry, d dimension) map[string]bool {
 	first := map[[2]string]string{}
 	differ := map[string]bool{}
 	for _, e := range all {
 		text := d.of(e)
-		if text == "" && !d.empty || e.own != nil {
+		if text == "" && !d.empty || e.Own != nil {
 			continue
 		}
-		key := [2]string{e.ref.Variant, e.ref.Point}
+		key := [2]string{e.Ref.Variant, e.Ref.Point}
 		before, known := first[key]
 		switch {
 		case !known:
 			first[key] = text
 		case before != text:
-			differ[e.ref.Variant] = true
+			differ[e.Ref.Variant] = true
 		}
 	}
 
@@ -127,19 +128,20 @@ func differing(all []*entry, d dimension) map[string]bool {
 
 // measuredText tells a number that was measured, not set: values that are close
 // together are those of repeats and told as one.
-func measuredText(all []*entry, name string, of func(*entry) float64, near float64) func(*entry) string {
+func measuredText(all []*stated.Entry, name string, of func(*stated.Entry) float64, near float64,
+) func(*stated.Entry) string {
 	var values []float64
 	for _, e := range all {
-		if v := of(e); v > 0 && !e.ofProgram() && e.own == nil {
+		if v := of(e); v > 0 && !e.OfProgram() && e.Own == nil {
 			values = append(values, v)
 		}
 	}
 
 	slices.Sort(values)
 
-	return func(e *entry) string {
+	return func(e *stated.Entry) string {
 		v := of(e)
-		if !(v > 0) || e.ofProgram() || e.own != nil {
+		if !(v > 0) || e.OfProgram() || e.Own != nil {
 			return ""
 		}
 		lowest := v
@@ -152,36 +154,36 @@ func measuredText(all []*entry, name string, of func(*entry) float64, near float
 	}
 }
 
-func meanInput(e *entry) float64 {
-	if e.figures.TotalInputTokens == nil || e.figures.Completed == 0 {
+func meanInput(e *stated.Entry) float64 {
+	if e.Figures.TotalInputTokens == nil || e.Figures.Completed == 0 {
 		return 0
 	}
-	return float64(*e.figures.TotalInputTokens) / float64(e.figures.Completed)
+	return float64(*e.Figures.TotalInputTokens) / float64(e.Figures.Completed)
 }
 
-func meanOutput(e *entry) float64 {
-	if e.figures.TotalOutputTokens == nil || e.figures.Completed == 0 {
+func meanOutput(e *stated.Entry) float64 {
+	if e.Figures.TotalOutputTokens == nil || e.Figures.Completed == 0 {
 		return 0
 	}
-	return float64(*e.figures.TotalOutputTokens) / float64(e.figures.Completed)
+	return float64(*e.Figures.TotalOutputTokens) / float64(e.Figures.Completed)
 }
 
-func tokenizerText(e *entry) string {
-	if e.asked.Tokenizer == "" {
+func tokenizerText(e *stated.Entry) string {
+	if e.Asked.Tokenizer == "" {
 		return ""
 	}
-	return "tokenizer " + path.Base(e.asked.Tokenizer)
+	return "tokenizer " + path.Base(e.Asked.Tokenizer)
 }
 
-func promptsText(e *entry) string {
-	if !e.isStated("num_prompts") {
+func promptsText(e *stated.Entry) string {
+	if !e.IsStated("num_prompts") {
 		return ""
 	}
-	return "n" + strconv.Itoa(e.asked.NumPrompts)
+	return "n" + strconv.Itoa(e.Asked.NumPrompts)
 }
 
-func wholeText(name string, of func(*entry) *int) func(*entry) string {
-	return func(e *entry) string {
+func wholeText(name string, of func(*stated.Entry) *int) func(*stated.Entry) string {
+	return func(e *stated.Entry) string {
 		if v := of(e); v != nil {
 			return name + strconv.Itoa(*v)
 		}
@@ -196,10 +198,10 @@ func numberText(name string, v *float64) string {
 	return name + strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-func envText(e *entry) string {
+func envText(e *stated.Entry) string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(e.env)) {
-		parts = append(parts, name+"="+e.env[name])
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		parts = append(parts, name+"="+e.Env[name])
 	}
 	return strings.Join(parts, " ")
 }

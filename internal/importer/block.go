@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/results"
 )
 
@@ -53,42 +54,42 @@ func isPart(text string) bool {
 	return false
 }
 
-func (s *scanner) blockValue(e *entry, label, text string, line int) {
+func (s *scanner) blockValue(e *stated.Entry, label, text string, line int) {
 	if label == "Concurrency" || label == "Accept length" || label == "Input token throughput (tok/s)" { // SGLang's own
-		e.state(label, text, line, "")
+		e.State(label, text, line, "")
 		return
 	}
-	e.take(label, text, line, false)
+	e.Take(label, text, line, false)
 }
 
 // close ends a block. Its generation shows in its labels.
-func (s *scanner) close(e *entry, ended bool) {
+func (s *scanner) close(e *stated.Entry, ended bool) {
 	seen := map[string]bool{}
-	for _, v := range e.origin.Stated {
+	for _, v := range e.Origin.Stated {
 		seen[v.Label] = true
 	}
 
 	switch {
 	case seen["Mean E2E Latency (ms)"] || seen["Total generated tokens (retokenized)"] || seen["Backend"]:
-		e.origin.Format = "sglang-block"
+		e.Origin.Format = "sglang-block"
 	case seen["Peak output token throughput (tok/s)"] || seen["Failed requests"] ||
 		seen["Total token throughput (tok/s)"]:
-		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM
+		e.Origin.Format, e.Origin.Reading = "vllm-block", results.VLLM
 	case seen["Maximum request concurrency"]:
-		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM010
+		e.Origin.Format, e.Origin.Reading = "vllm-block", results.VLLM010
 	default:
-		e.origin.Format, e.origin.Reading = "vllm-block", generationBy(s.before.args)
+		e.Origin.Format, e.Origin.Reading = "vllm-block", generationBy(s.before.args)
 	}
 
-	if !e.hasFigures() {
-		for _, v := range e.origin.Stated {
+	if !e.HasFigures() {
+		for _, v := range e.Origin.Stated {
 			s.keep(plain.Line{No: v.Line, Text: v.Label + ": " + v.Text}, results.LineNotFigures)
 		}
 		return
 	}
 
 	if !ended {
-		e.notes = append(e.notes, "the block has no end line")
+		e.Notes = append(e.Notes, "the block has no end line")
 	}
 
 	s.found(e)

@@ -6,39 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/results"
 )
 
 // isCSV reports whether a text begins with the heads of a table of results.
 func isCSV(text []byte) bool {
+	const longest = 1 << 16
 	head, _, _ := bytes.Cut(text, []byte("\n"))
-	if len(head) > 1<<16 {
+	if len(head) > longest {
 		return false
 	}
-	cells, err := csvReader(head, head).Read()
+	_, cells, err := openCSV(head)
 	return err == nil && len(cells) > 2 && (figuresIn(cells, true) >= 2 || hasAll(cells, "avg_ts", "n_prompt"))
 }
 
-// csvReader reads cells between commas, or between semicolons where the head has
-// these alone: so spreadsheets write whose commas begin fractions.
-func csvReader(text, head []byte) *csv.Reader {
-	r := csv.NewReader(bytes.NewReader(text))
+// openCSV returns a reader of the rows below the heads. Cells are between commas, or
+// between semicolons where the first line has these alone: spreadsheets write so
+// where commas begin fractions.
+func openCSV(text []byte) (r *csv.Reader, heads []string, err error) {
+	r = csv.NewReader(bytes.NewReader(text))
+	r.FieldsPerRecord = -1
+	head, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
 	if !bytes.ContainsRune(head, ',') && bytes.ContainsRune(head, ';') {
 		r.Comma = ';'
 	}
-	return r
+	heads, err = r.Read()
+	return r, heads, err
 }
 
 // commasOfCSV decides what the commas within the cells of a file mean.
-func commasOfCSV(text, head []byte) plain.Commas {
-	reader := csvReader(text, head)
-	reader.FieldsPerRecord = -1
-	heads, err := reader.Read()
+func commasOfCSV(text []byte) plain.Commas {
+	reader, heads, err := openCSV(text)
 	if err != nil {
 		return plain.Unknown
 	}
@@ -56,19 +61,14 @@ func commasOfCSV(text, head []byte) plain.Commas {
 	return plain.CommasIn(values)
 }
 
+// hasAll reports whether all names are among the cells.
 func hasAll(cells []string, names ...string) bool {
-	n := 0
-	for _, name := range names {
-		for _, c := range cells {
-			if strings.TrimSpace(c) == name {
-				n++
-				break
-			}
-		}
-	}
-	return n == len(names)
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) == name })
+	})
 }
 
+// figuresIn counts the heads that name a figure.
 func figuresIn(heads []string, program bool) int {
 	n := 0
 	for _, h := range heads {
@@ -79,60 +79,49 @@ func figuresIn(heads []string, program bool) int {
 	return n
 }
 
-// fromCSV reads a table with one result a row: our summary.csv, that of vLLM's
-// sweeps, llama-bench -o csv.
-func fromCSV(name string, text []byte) (entries []*entry, rest []results.ImportedLine, err error) {
-	head, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
-	meaning := commasOfCSV(text, head)
-	reader := csvReader(text, head)
-	reader.FieldsPerRecord = -1
-	heads, err := reader.Read()
+// fromCSV reads a table with one result in each row: bench's summary.csv, that of
+// vLLM's sweeps, llama-bench -o csv.
+func fromCSV(name string, text []byte) (content, error) {
+	c := content{format: formatCSV}
+	reader, heads, err := openCSV(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read CSV: %w", err)
+		return c, fmt.Errorf("read CSV: %w", err)
 	}
 
+	meaning := commasOfCSV(text)
 	var tests []lenient.Object
 	for {
 		cells, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		line := 0
-		if len(cells) > 0 {
-			line, _ = reader.FieldPos(0)
-		}
+		var broken *csv.ParseError
 		switch {
+		case errors.Is(err, io.EOF):
+			c.add(fromTests(name, tests))
+			return c, nil
+		case errors.As(err, &broken):
+			c.reject(broken.StartLine, broken.Error())
+			continue
 		case err != nil:
-			var at *csv.ParseError
-			if !errors.As(err, &at) {
-				return nil, nil, fmt.Errorf("read CSV: %w", err)
-			}
-			rest = append(rest, results.ImportedLine{
-				Line: at.StartLine, Kind: results.LineNotFigures,
-				Text: at.Error(),
-			})
-			continue
-		case len(cells) != len(heads):
-			rest = appendLine(rest, line, results.LineNotFigures, strings.Join(cells, ","))
-			continue
-		case len(entries)+len(tests) >= maxEntries:
-			return nil, nil, fmt.Errorf("more than %d rows", maxEntries)
+			return c, fmt.Errorf("read CSV: %w", err)
 		}
-		if hasAll(heads, "avg_ts", "n_prompt") {
-			tests = append(tests, lenient.ObjectOfCells(heads, cells, line))
-			continue
-		}
-		entries = append(entries, fromRow(name, heads, cells, line, meaning))
-	}
 
-	found, broken := fromTests(name, tests)
-	return append(entries, found...), append(rest, broken...), nil
+		line, _ := reader.FieldPos(0)
+		switch {
+		case len(cells) != len(heads):
+			c.reject(line, strings.Join(cells, ","))
+		case len(c.entries)+len(tests) >= maxEntries:
+			return c, fmt.Errorf("more than %d rows", maxEntries)
+		case hasAll(heads, "avg_ts", "n_prompt"):
+			tests = append(tests, lenient.ObjectOfCells(heads, cells, line))
+		default:
+			c.entries = append(c.entries, fromRow(name, heads, cells, line, meaning))
+		}
+	}
 }
 
 // fromRow reads a row whose heads are names that a program gave.
-func fromRow(name string, heads, cells []string, line int, meaning plain.Commas) *entry {
-	e := newEntry(name, formatCSV, line)
-	e.commas = meaning
+func fromRow(name string, heads, cells []string, line int, meaning plain.Commas) *stated.Entry {
+	e := stated.New(name, formatCSV, line)
+	e.Commas = meaning
 	for i, head := range heads {
 		text := cells[i]
 		if text == "" {
@@ -140,26 +129,26 @@ func fromRow(name string, heads, cells []string, line int, meaning plain.Commas)
 		}
 		switch param, isParam := strings.CutPrefix(head, "param."); {
 		case isParam:
-			e.params[param] = text
-			e.state(head, text, line, head)
+			e.Params[param] = text
+			e.State(head, text, line, head)
 		case head == "verdict":
-			e.verdict = results.Verdict(text)
-			e.state(head, text, line, head)
+			e.Verdict = results.Verdict(text)
+			e.State(head, text, line, head)
 		case head == "extrapolated_factor":
-			e.takeFactor(head, text, line)
+			e.TakeFactor(head, text, line)
 		case head == "simulated":
-			e.simulated = text == "true"
-			e.state(head, text, line, head)
+			e.Simulated = text == "true"
+			e.State(head, text, line, head)
 		default:
-			e.take(head, text, line, true)
+			e.Take(head, text, line, true)
 		}
 	}
 
 	if hasAll(heads, "scenario", "run_id", "verdict") {
-		e.origin.Format = formatOwnCSV
+		e.Origin.Format = formatOwnCSV
 		return e
 	}
 
-	e.origin.Reading = results.VLLM
+	e.Origin.Reading = results.VLLM
 	return e
 }

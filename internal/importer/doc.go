@@ -11,9 +11,13 @@ package importer
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/clients"
+	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/results"
 )
 
@@ -44,33 +48,37 @@ const (
 	maxLines   = 2_000     // kept as text, of a file
 )
 
-// Formats are the names of formats, as Options take them.
+// Formats lists the names of formats, as Options take them.
 func Formats() []string {
 	return []string{
-		formatVLLM, formatSGLang, formatOwn, formatLlamaJSON, formatLlamaSQL, formatPerf, formatGuide, formatOptimizer,
-		formatInferenceX, formatMTP, formatProgram, formatCSV, formatText,
+		clients.VLLM, clients.SGLang, formatOwn, formatLlamaJSON, formatLlamaSQL, clients.Perf, clients.GuideLLM,
+		clients.Optimizer, clients.InferenceX, clients.MTP, formatProgram, formatCSV, formatText,
 	}
 }
 
-// The formats.
+// The formats beside those of load clients.
 const (
-	formatVLLM      = "vllm-json"
-	formatSGLang    = "sglang-json"
 	formatOwn       = "bench-json"
 	formatOwnCSV    = "bench-csv"
 	formatLlamaJSON = "llama-bench-json"
 	formatLlamaSQL  = "llama-bench-sql"
 	formatCSV       = "csv"
-
-	formatPerf       = "aiperf" // AIPerf and genai-perf, as JSON or CSV
-	formatGuide      = "guidellm"
-	formatOptimizer  = "llm-optimizer"
-	formatInferenceX = "inferencex"
-	formatMTP        = "mtp"
-	formatProgram    = "program-json" // llama-batched-bench, vllm bench throughput, latency and startup
-
-	formatText = "text" // result blocks and tables within anything
+	formatProgram   = "program-json" // llama-batched-bench, vllm bench throughput, latency and startup
+	formatText      = "text"         // result blocks and tables within anything
 )
+
+// Imported is what was read.
+type Imported struct {
+	Files []results.ImportedFile
+	Steps []Step
+}
+
+// Step is one result with its records, if its file has them.
+type Step struct {
+	Result  *results.Result
+	Records []results.Record
+	Notes   []string // text beside it
+}
 
 // Import reads files. Those without a result are not an error as long as there are
 // commands or one of the others has one.
@@ -87,7 +95,7 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	}
 
 	out := &Imported{}
-	var all []*entry
+	var all []*stated.Entry
 	for _, s := range sources {
 		file, entries, err := read(s, o.Format)
 		if err != nil {
@@ -107,14 +115,40 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	if err := names.checkRenames(); err != nil {
 		return nil, err
 	}
+	version := o.version()
 	for _, e := range all {
-		out.Steps = append(out.Steps, e.step(o.Sets))
+		out.Steps = append(out.Steps, Step{e.Result(version), e.Records, e.Notes})
 	}
 
 	return out, nil
 }
 
-// noResult tells the first line that reads like a result.
+// version returns the version of the engine that the user gives; "": none.
+func (o Options) version() string {
+	for _, s := range o.Sets {
+		if s.Key == "engine_version" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// checkSets refuses settings that cannot be meant.
+func checkSets(sets []Setting) error {
+	for _, s := range sets {
+		if s.Key == "" || s.Value == "" {
+			return fmt.Errorf("set %s=%s: want key=value", s.Key, s.Value)
+		}
+		if slices.Contains([]string{"max_concurrency", "num_prompts", "input_len", "output_len"}, s.Key) {
+			if v, ok := plain.Number(s.Value); !ok || v != math.Trunc(v) || v < 0 {
+				return fmt.Errorf("set %s=%s: want a whole number", s.Key, s.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// noResult returns an error that quotes the first line that reads like a result.
 func noResult(files []results.ImportedFile) error {
 	for _, f := range files {
 		for _, l := range f.Lines {

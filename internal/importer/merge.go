@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/results"
 )
 
@@ -16,9 +17,9 @@ import (
 const sharedFigures = 3
 
 // printedFigures are the figures of a result as they were printed.
-func (e *entry) printedFigures() map[string]string {
+func printedFigures(e *stated.Entry) map[string]string {
 	all := make(map[string]string)
-	for _, s := range e.origin.Stated {
+	for _, s := range e.Origin.Stated {
 		if t, ok := labels.Of(s.Label, false); ok && t.IsFigure() && s.As != "" {
 			all[s.As] = plain.Cell(s.Text)
 		}
@@ -28,7 +29,7 @@ func (e *entry) printedFigures() map[string]string {
 
 // mergeSame makes one result of those that a text tells twice: a table that sums
 // up the blocks below it would otherwise count each of them again.
-func mergeSame(entries []*entry) []*entry {
+func mergeSame(entries []*stated.Entry) []*stated.Entry {
 	const most = 2000 // of which every pair is looked at
 	if len(entries) > most {
 		return entries
@@ -36,7 +37,7 @@ func mergeSame(entries []*entry) []*entry {
 
 	figures := make([]map[string]string, len(entries))
 	for i, e := range entries {
-		figures[i] = e.printedFigures()
+		figures[i] = printedFigures(e)
 	}
 
 	gone := make([]bool, len(entries))
@@ -48,12 +49,12 @@ func mergeSame(entries []*entry) []*entry {
 			if len(figures[i]) == len(figures[k]) && i < k {
 				continue // of two that say as much the first stays
 			}
-			entries[k].absorb(entries[i])
+			entries[k].Absorb(entries[i])
 			gone[i] = true
 		}
 	}
 
-	var left []*entry
+	var left []*stated.Entry
 	for i, e := range entries {
 		if !gone[i] {
 			left = append(left, e)
@@ -64,12 +65,12 @@ func mergeSame(entries []*entry) []*entry {
 }
 
 // within says that everything a tells is told by b as well.
-func within(a, b *entry, figures, others map[string]string) bool {
-	if a.ofProgram() || b.ofProgram() || a.own != nil || b.own != nil || len(figures) < sharedFigures ||
+func within(a, b *stated.Entry, figures, others map[string]string) bool {
+	if a.OfProgram() || b.OfProgram() || a.Own != nil || b.Own != nil || len(figures) < sharedFigures ||
 		len(figures) > len(others) {
 		return false
 	}
-	if a.table != 0 && a.table == b.table {
+	if a.Table != 0 && a.Table == b.Table {
 		return false // rows of one table are results of their own
 	}
 
@@ -83,42 +84,12 @@ func within(a, b *entry, figures, others map[string]string) bool {
 		"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len",
 		"burstiness",
 	} {
-		if a.isStated(name) && b.isStated(name) && a.settingText(name) != b.settingText(name) {
+		if a.IsStated(name) && b.IsStated(name) && a.SettingText(name) != b.SettingText(name) {
 			return false
 		}
 	}
 
 	return true
-}
-
-// absorb keeps what another place says of the same result.
-func (e *entry) absorb(other *entry) {
-	e.origin.Also = append(e.origin.Also, other.origin.Line)
-	e.origin.Stated = append(e.origin.Stated, other.origin.Stated...)
-	if !e.isStated("max_concurrency") && other.isStated("max_concurrency") {
-		e.asked.MaxConcurrency = other.asked.MaxConcurrency
-		e.stateSetting("max_concurrency")
-	}
-
-	for name, value := range other.params {
-		if _, known := e.params[name]; !known {
-			e.params[name] = value
-		}
-	}
-
-	for _, note := range other.notes {
-		if !slices.Contains(e.notes, note) && len(e.notes) < 8 {
-			e.notes = append(e.notes, note)
-		}
-	}
-
-	if e.model == "" {
-		e.model = other.model
-	}
-	if e.engine == "" {
-		e.engine = other.engine
-	}
-	e.simulated = e.simulated || other.simulated
 }
 
 // paramsText is what tells two results of one name apart.
@@ -134,31 +105,31 @@ func paramsText(params map[string]string) string {
 // files, or two places of one, may hold the same measurement, which must not count
 // as a repeat of itself. What a program wrote at one moment with all values equal is
 // the same.
-func withoutCopies(all []*entry) []*entry {
-	first := make(map[string]*entry)
-	again := func(key string, e *entry) bool {
-		key = fmt.Sprintf("%q %q %s", e.ref.Variant, e.ref.Point, key)
+func withoutCopies(all []*stated.Entry) []*stated.Entry {
+	first := make(map[string]*stated.Entry)
+	again := func(key string, e *stated.Entry) bool {
+		key = fmt.Sprintf("%q %q %s", e.Ref.Variant, e.Ref.Point, key)
 		before, known := first[key]
 		if !known {
 			first[key] = e
 			return false
 		}
-		before.warn(results.WarnImported, "%s, line %d, has a result of it once more; it counts once", e.origin.File,
-			e.origin.Line)
+		before.Warn(results.WarnImported, "%s, line %d, has a result of it once more; it counts once", e.Origin.File,
+			e.Origin.Line)
 		return true
 	}
 
-	return slices.DeleteFunc(all, func(e *entry) bool {
+	return slices.DeleteFunc(all, func(e *stated.Entry) bool {
 		switch {
-		case e.own != nil:
-			return again(fmt.Sprint("bench\x00", e.own.Run, "\x00", e.own.Step), e)
-		case e.rows != nil:
-			e.rows = slices.DeleteFunc(e.rows, func(r results.LlamaBenchRow) bool {
+		case e.Own != nil:
+			return again(fmt.Sprint("bench\x00", e.Own.Run, "\x00", e.Own.Step), e)
+		case e.Rows != nil:
+			e.Rows = slices.DeleteFunc(e.Rows, func(r results.LlamaBenchRow) bool {
 				return r.Rest["test_time"] != "" && again(fmt.Sprintf("llama-bench\x00%#v", rowValues(r)), e)
 			})
-			return len(e.rows) == 0
-		case e.date != "":
-			return again(fmt.Sprintf("%s\x00%q", e.origin.Format, statedTexts(e)), e)
+			return len(e.Rows) == 0
+		case e.Date != "":
+			return again(fmt.Sprintf("%s\x00%q", e.Origin.Format, statedTexts(e)), e)
 		}
 		return false
 	})
@@ -170,9 +141,9 @@ func rowValues(r results.LlamaBenchRow) []any {
 }
 
 // statedTexts are all labels and values of a result, sorted.
-func statedTexts(e *entry) []string {
+func statedTexts(e *stated.Entry) []string {
 	var texts []string
-	for _, s := range e.origin.Stated {
+	for _, s := range e.Origin.Stated {
 		texts = append(texts, s.Label+"="+s.Text)
 	}
 	slices.Sort(texts)

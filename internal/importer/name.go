@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer/commands"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/internal/text"
 )
 
@@ -39,14 +41,14 @@ func newNamer(o Options) (*namer, error) {
 // name names all results. Those of one variant and point are repeats; what
 // differs between them otherwise becomes part of the name of the variant, or of
 // the point where it is a setting of the load. Copies are left out.
-func (n *namer) name(all []*entry) []*entry {
+func (n *namer) name(all []*stated.Entry) []*stated.Entry {
 	shareEngines(all)
 	for _, e := range all {
 		for _, s := range n.o.Sets {
-			e.assume(s)
+			e.Assume(s.Key, s.Value)
 		}
-		e.finish()
-		e.ref.Variant, e.ref.Point = n.variant(e), n.point(e)
+		e.Finish()
+		e.Ref.Variant, e.Ref.Point = n.variant(e), n.point(e)
 	}
 
 	n.makeNamesUnique(all)
@@ -55,21 +57,21 @@ func (n *namer) name(all []*entry) []*entry {
 
 	counts := map[[2]string]int{}
 	for _, e := range all {
-		key := [2]string{e.ref.Variant, e.ref.Point}
+		key := [2]string{e.Ref.Variant, e.Ref.Point}
 		counts[key]++
-		e.ref.Repeat, e.ref.Attempt = counts[key], 1
-		e.ref.ID = n.id(fmt.Sprintf("%s_%s_r%d", slug(e.ref.Variant), slug(e.ref.Point), e.ref.Repeat))
+		e.Ref.Repeat, e.Ref.Attempt = counts[key], 1
+		e.Ref.ID = n.id(fmt.Sprintf("%s_%s_r%d", slug(e.Ref.Variant), slug(e.Ref.Point), e.Ref.Repeat))
 	}
 	return all
 }
 
 // rename gives variants the names that the user wants.
-func (n *namer) rename(all []*entry) {
+func (n *namer) rename(all []*stated.Entry) {
 	for _, e := range all {
-		n.variants = text.AppendNew(n.variants, e.ref.Variant)
+		n.variants = text.AppendNew(n.variants, e.Ref.Variant)
 		for _, r := range n.o.Renames {
-			if e.ref.Variant == r.From {
-				e.ref.Variant = r.To
+			if e.Ref.Variant == r.From {
+				e.Ref.Variant = r.To
 				break
 			}
 		}
@@ -88,19 +90,19 @@ func (n *namer) checkRenames() error {
 	return nil
 }
 
-func (n *namer) variant(e *entry) string {
+func (n *namer) variant(e *stated.Entry) string {
 	if n.o.Variant != "" {
 		return n.o.Variant
 	}
 	if n.pattern != nil {
-		if m := n.pattern.FindStringSubmatch(e.origin.File); m != nil {
+		if m := n.pattern.FindStringSubmatch(e.Origin.File); m != nil {
 			return tidy(m[max(n.pattern.SubexpIndex("variant"), 1)])
 		}
 	}
 
 	for _, name := range []string{
-		e.variant, path.Base(e.model),
-		strings.TrimSuffix(e.origin.File, path.Ext(e.origin.File)),
+		e.Variant, path.Base(e.Model),
+		strings.TrimSuffix(e.Origin.File, path.Ext(e.Origin.File)),
 	} {
 		if name = tidy(name); name != "" && name != "." {
 			return name
@@ -121,26 +123,26 @@ func tidy(text string) string {
 }
 
 // point is the load by its label, as scenarios make it.
-func (n *namer) point(e *entry) string {
+func (n *namer) point(e *stated.Entry) string {
 	if n.pattern != nil && n.pattern.SubexpIndex("point") > 0 {
-		if m := n.pattern.FindStringSubmatch(e.origin.File); m != nil && m[n.pattern.SubexpIndex("point")] != "" {
+		if m := n.pattern.FindStringSubmatch(e.Origin.File); m != nil && m[n.pattern.SubexpIndex("point")] != "" {
 			return tidy(m[n.pattern.SubexpIndex("point")])
 		}
 	}
 
-	if e.point != "" {
-		return tidy(e.point)
+	if e.Point != "" {
+		return tidy(e.Point)
 	}
 
 	var parts []string
-	if r := e.asked.RequestRate; r != nil {
+	if r := e.Asked.RequestRate; r != nil {
 		parts = append(parts, "rate"+strconv.FormatFloat(*r, 'g', -1, 64))
 	}
-	if c := e.asked.MaxConcurrency; c != nil {
+	if c := e.Asked.MaxConcurrency; c != nil {
 		parts = append(parts, "c"+strconv.Itoa(*c))
 	}
 	if parts == nil {
-		parts = e.lengths()
+		parts = lengths(e)
 	}
 	if parts == nil {
 		return everything
@@ -153,11 +155,11 @@ func (n *namer) point(e *entry) string {
 const everything = "all"
 
 // lengths are the parts of a point's label that give prompts and answers.
-func (e *entry) lengths() []string {
-	if e.asked.InputLen == nil || e.asked.OutputLen == nil {
+func lengths(e *stated.Entry) []string {
+	if e.Asked.InputLen == nil || e.Asked.OutputLen == nil {
 		return nil
 	}
-	return []string{"in" + strconv.Itoa(*e.asked.InputLen), "out" + strconv.Itoa(*e.asked.OutputLen)}
+	return []string{"in" + strconv.Itoa(*e.Asked.InputLen), "out" + strconv.Itoa(*e.Asked.OutputLen)}
 }
 
 var (
@@ -186,4 +188,29 @@ func (n *namer) id(name string) string {
 	}
 	n.ids[strings.ToLower(unique)] = true
 	return unique
+}
+
+// shareEngines gives results that are under one name and model the engine that
+// the file names for others of them.
+func shareEngines(all []*stated.Entry) {
+	of := map[[2]string]string{}
+	key := func(e *stated.Entry) [2]string { return [2]string{e.Variant, e.Model} }
+	for _, e := range all {
+		if e.Engine == "" {
+			e.Engine = commands.EngineIn(e.Variant)
+		}
+		switch before, known := of[key(e)]; {
+		case e.Engine == "" || known && before == e.Engine:
+		case known:
+			of[key(e)] = "" // two: nothing is guessed
+		default:
+			of[key(e)] = e.Engine
+		}
+	}
+
+	for _, e := range all {
+		if e.Engine == "" && e.Variant != "" && e.Model != "" {
+			e.Engine = of[key(e)]
+		}
+	}
 }

@@ -54,8 +54,8 @@ func TestPrograms(t *testing.T) {
 		for _, s := range all.Steps {
 			m := s.Result.Measures
 			got = append(got, fmt.Sprintf("%s %.6g of %d", m[0].Name, *m[0].Value, len(m)))
-			if s.Method() != c.method || s.Result.Verdict != results.OK || s.Result.Figures != nil {
-				t.Errorf("%s: method %s, %s, figures %v", c.name, s.Method(), s.Result.Verdict, s.Result.Figures)
+			if s.Result.Method() != c.method || s.Result.Verdict != results.OK || s.Result.Figures != nil {
+				t.Errorf("%s: method %s, %s, figures %v", c.name, s.Result.Method(), s.Result.Verdict, s.Result.Figures)
 			}
 		}
 		if !slices.Equal(got, c.want) {

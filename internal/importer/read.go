@@ -7,40 +7,59 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/benchrig/bench/internal/importer/clients"
 	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/results"
 )
 
-// read reads one file by its content, or as the format that is asked for.
-func read(s Source, format string) (results.ImportedFile, []*entry, error) {
+// content is what was read of a file.
+type content struct {
+	format  string
+	entries []*stated.Entry
+	lines   []results.ImportedLine // that are not figures
+	omitted int                    // lines that are not kept
+}
+
+// add appends what another part of the file holds.
+func (c *content) add(other content) {
+	c.entries, c.lines = append(c.entries, other.entries...), append(c.lines, other.lines...)
+	c.omitted += other.omitted
+}
+
+// reject keeps a line that reads like a result and is not one.
+func (c *content) reject(no int, text string) {
+	c.lines = stated.AppendLine(c.lines, no, results.LineNotFigures, text)
+}
+
+// read reads one file by its content, or in the format that is asked for.
+func read(s Source, format string) (results.ImportedFile, []*stated.Entry, error) {
 	sum := sha256.Sum256(s.Data)
 	file := results.ImportedFile{Name: s.Name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(s.Data))}
 	if len(s.Data) > maxBytes {
 		return file, nil, fmt.Errorf("%d bytes are more than %d; cut the log down to its results", len(s.Data),
 			maxBytes)
 	}
-
 	if err := errorOfForm(s.Data); err != nil {
 		return file, nil, err
 	}
 
 	text, encoding := plain.Decode(s.Data)
-	file.Encoding = encoding
-	entries, err := readAs(&file, s.Name, text, format)
+	c, err := readAs(s.Name, text, format)
 	if err != nil {
 		return file, nil, err
 	}
 
-	file.Results = len(entries)
+	file.Encoding, file.Format, file.Results = encoding, c.format, len(c.entries)
+	file.Lines, file.Omitted = c.lines, c.omitted
 	if len(file.Lines) > maxLines {
 		file.Omitted += len(file.Lines) - maxLines
 		file.Lines = mostInformative(file.Lines)
 	}
 
-	return file, entries, nil
+	return file, c.entries, nil
 }
 
 // mostInformative are the lines to keep of too many: what is not understood first,
@@ -57,83 +76,67 @@ func mostInformative(lines []results.ImportedLine) []results.ImportedLine {
 	return kept
 }
 
-func readAs(file *results.ImportedFile, name string, text []byte, format string) ([]*entry, error) {
+// readAs reads the text of a file. The order of the checks decides where a text could
+// be of several formats.
+func readAs(name string, text []byte, format string) (content, error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
 	case len(trimmed) == 0:
-		return nil, errors.New("it is empty")
-	case isPerfCSV(trimmed) && (format == "" || format == formatPerf || format == formatCSV):
-		e, rest := fromPerfCSV(name, text)
-		file.Format, file.Lines = formatPerf, rest
-		return []*entry{e}, nil
+		return content{}, errors.New("it is empty")
+	case clients.IsPerfCSV(trimmed) && (format == "" || format == clients.Perf || format == formatCSV):
+		e, rest := clients.FromPerfCSV(name, text)
+		return content{format: clients.Perf, entries: []*stated.Entry{e}, lines: rest}, nil
 	case format == formatCSV || format == "" && isCSV(trimmed):
-		entries, rest, err := fromCSV(name, text)
-		file.Format, file.Lines = formatCSV, rest
-		if err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, (*entry).hasFigures) {
+		c, err := fromCSV(name, text)
+		if err == nil && len(c.entries) > 0 && !slices.ContainsFunc(c.entries, (*stated.Entry).HasFigures) {
 			err = errors.New("no column is a known figure: a CSV file of results has one result in each row, " +
 				"under names such as output_throughput")
 		}
-		return entries, err
+		return c, err
 	case format == formatLlamaSQL || format == "" && insert.Match(lastInsert(trimmed)):
 		lines, _ := plain.Lines(text)
-		entries, rest := fromSQL(name, lines)
-		file.Format, file.Lines = formatLlamaSQL, rest
-		return entries, nil
+		return fromSQL(name, lines), nil
 	case format == formatText:
 	case trimmed[0] == '{' || trimmed[0] == '[' || format != "":
 		objects, err := lenient.ObjectsIn(text)
-		if err == nil {
-			return readObjects(file, name, objects, format)
-		}
-		if format == formatLlamaJSON {
-			return readScattered(file, name, text)
-		}
-		if format != "" {
-			return nil, err
-		}
-		if !bytes.Contains(text, []byte("Benchmark Result")) && !hasObjectLine(trimmed) && !hasScattered(text) {
-			return nil, err
+		switch {
+		case err == nil:
+			return readObjects(name, objects, format)
+		case format == formatLlamaJSON:
+			return scattered(name, text), nil
+		case format != "",
+			!bytes.Contains(text, []byte("Benchmark Result")) && !hasObjectLine(trimmed) && !hasScattered(text):
+			return content{}, err
 		}
 	}
 
 	if format == "" && hasScattered(text) {
-		return readScattered(file, name, text)
+		return scattered(name, text), nil
 	}
 
 	lines, overwritten := plain.Lines(text)
-	entries, kept, omitted := fromText(name, lines)
-	file.Format, file.Lines, file.Omitted = formatText, kept, overwritten+omitted
-	return entries, nil
+	c := fromText(name, lines)
+	c.omitted += overwritten
+	return c, nil
 }
 
-// readObjects reads a file that is JSON as a whole. A format that was asked for
-// must be that of at least one object.
-func readObjects(file *results.ImportedFile, name string, objects []lenient.Object, format string) ([]*entry, error) {
-	kind, entries, rest := fromObjects(name, objects, format)
-	file.Format, file.Lines = kind, rest
-	if len(entries) == 0 && len(objects) > 0 {
-		if err := errorOfTool(objects[0]); err != nil {
-			return nil, err
+// readObjects reads a file that is JSON as a whole. A format that is asked for must
+// be that of at least one object.
+func readObjects(name string, objects []lenient.Object, format string) (content, error) {
+	c := fromObjects(name, objects, format)
+	if len(c.entries) == 0 && len(objects) > 0 {
+		if err := clients.Unread(objects[0]); err != nil {
+			return content{}, err
 		}
 	}
-	if format == "" || len(entries) == 0 {
-		return entries, nil
+	if format != "" && len(c.entries) > 0 && !slices.ContainsFunc(c.entries, (*stated.Entry).HasFigures) {
+		return content{}, fmt.Errorf("it has no figure of format %s; see what it is without --format", format)
 	}
-	if !slices.ContainsFunc(entries, (*entry).hasFigures) {
-		return nil, fmt.Errorf("it has no figure of format %s; see what it is without --format", format)
-	}
-	return entries, nil
+	return c, nil
 }
 
-// readScattered reads results that are within other text.
-func readScattered(file *results.ImportedFile, name string, text []byte) ([]*entry, error) {
-	kind, entries, rest, omitted := scattered(name, text)
-	file.Format, file.Lines, file.Omitted = kind, rest, omitted
-	return entries, nil
-}
-
-// hasObjectLine says that one of the lines is a JSON object by itself: a file
-// whose last line was cut off, a log with results in it.
+// hasObjectLine reports whether a line is a JSON object by itself, as in a file whose
+// last line was cut off, or in a log.
 func hasObjectLine(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if isObjectLine(line) {
@@ -151,10 +154,4 @@ func lastInsert(text []byte) []byte {
 	}
 	line, _, _ := bytes.Cut(text[at:], []byte("\n"))
 	return line
-}
-
-// lastLine is the last line of a text that is not blank.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return plain.Shown(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -36,7 +36,7 @@ type Naming struct {
 func (i *Imported) Runs(n Naming, o Options) []Run {
 	var methods []string
 	for _, s := range i.Steps {
-		methods = text.AppendNew(methods, s.Method())
+		methods = text.AppendNew(methods, s.Result.Method())
 	}
 
 	if methods == nil {
@@ -50,7 +50,7 @@ func (i *Imported) Runs(n Naming, o Options) []Run {
 			run.Manifest.Scenario += "-" + method
 		}
 		for _, s := range i.Steps {
-			if s.Method() == method {
+			if s.Result.Method() == method {
 				run.add(s)
 			}
 		}

@@ -4,20 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
 	"github.com/benchrig/bench/internal/llamabench"
-	"github.com/benchrig/bench/results"
 )
 
-// scattered finds results within other text: an object or an array that spans
-// lines, after the messages of a program and before those of its end. The lines
-// around it are read as text, in which an object that does not end is told.
-func scattered(name string, text []byte) (format string, entries []*entry, rest []results.ImportedLine, omitted int) {
+// scattered finds results within other text: an object or an array that spans lines,
+// after the messages of a program and before those of its end. The lines around it
+// are read as text, as is an object that does not end.
+func scattered(name string, text []byte) content {
 	text = llamabench.WithoutNaN(text)
 	var objects []lenient.Object
 	around := bytes.Clone(text) // with the results blanked out
@@ -38,11 +36,12 @@ func scattered(name string, text []byte) (format string, entries []*entry, rest 
 		at += length
 	}
 
-	format, entries, rest = fromObjects(name, objects, "")
+	c := fromObjects(name, objects, "")
 	lines, overwritten := plain.Lines(around)
 	lines = slices.DeleteFunc(lines, func(l plain.Line) bool { return strings.Trim(l.Text, " \t[],{}") == "" })
-	others, kept, omitted := fromText(name, lines)
-	return format, append(entries, others...), append(rest, kept...), overwritten + omitted
+	c.add(fromText(name, lines))
+	c.omitted += overwritten
+	return c
 }
 
 // objectsAt decodes the results that begin at an index, and how long they are;
@@ -60,12 +59,9 @@ func objectsAt(text []byte, at int) ([]lenient.Object, int) {
 		return nil, 0
 	}
 
-	for _, o := range found {
-		if kindOf(o) == "" {
-			return nil, 0
-		}
+	if slices.ContainsFunc(found, func(o lenient.Object) bool { return kindOf(o) == "" }) {
+		return nil, 0
 	}
-
 	return found, int(decoder.InputOffset())
 }
 
@@ -93,40 +89,6 @@ func hasScattered(text []byte) bool {
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
-}
-
-// errorOfTool names the tool of a file that is not read, and which of its files
-// is.
-func errorOfTool(o lenient.Object) error {
-	tool, other := "", ""
-	switch {
-	case o.Has("benchmarks", "metadata"), o.Has("guidellm_version"):
-		tool = "GuideLLM"
-	case o.Has("aiperf_version"), o.Has("input_config", "request_throughput"):
-		tool = "AIPerf or genai-perf"
-	case o.Has("metadata", "metrics", "error"), bytes.Contains(o.Values["data"], []byte(`"session_id"`)):
-		tool, other = "AIPerf", "profile_export_aiperf.json"
-	case o.Has("experiments", "service_kind"):
-		tool, other = "genai-perf", "profile_export_genai_perf.json"
-	case o.Has("results", "config"):
-		tool = "llm-optimizer"
-	case o.Has("num_concurrent_requests", "mean_input_tokens"):
-		tool = "LLMPerf"
-	case o.Has("loadgen_version"):
-		tool = "MLPerf loadgen"
-	case o.Has("metrics", "root_group"):
-		tool = "k6"
-	case o.Has("load_summary", "successes"):
-		tool = "inference-perf"
-	default:
-		return nil
-	}
-
-	if other != "" {
-		return fmt.Errorf("a file of %s without results; import %s, which is written beside it", tool, other)
-	}
-	return fmt.Errorf("a file of %s, in a form that is not read; its keys are %s", tool,
-		plain.Shown(fmt.Sprint(o.Keys[:min(len(o.Keys), 20)])))
 }
 
 // errorOfForm tells what a file is that holds no result as it stands, by how it

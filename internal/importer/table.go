@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/internal/importer/commands"
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/results"
 )
@@ -76,7 +77,7 @@ func (s *scanner) rowTable(heads []string, rows []plain.Line) {
 			continue
 		}
 		e := s.newEntry("markdown-table", r.No)
-		e.table = rows[0].No
+		e.Table = rows[0].No
 		for i, head := range heads {
 			s.cell(e, head, cells[i], r.No)
 		}
@@ -93,7 +94,7 @@ func (s *scanner) columnTable(heads []string, rows []plain.Line) {
 	left := slices.ContainsFunc(rows[2:], func(r plain.Line) bool { return len(cellsOf(r.Text)) != len(heads) })
 	for col := 1; col < len(heads); col++ {
 		e := s.newEntry("markdown-table", rows[0].No)
-		e.table, e.variant = rows[0].No, plain.Cell(heads[col])
+		e.Table, e.Variant = rows[0].No, plain.Cell(heads[col])
 		for _, r := range rows[2:] {
 			cells := cellsOf(r.Text)
 			if col >= len(cells) {
@@ -102,7 +103,7 @@ func (s *scanner) columnTable(heads []string, rows []plain.Line) {
 			s.cell(e, cells[0], cells[col], r.No)
 			left = left || plain.Cell(cells[col]) == "" && strings.ContainsAny(cells[0], "0123456789")
 		}
-		if !e.hasFigures() {
+		if !e.HasFigures() {
 			left = true
 			continue
 		}
@@ -130,8 +131,8 @@ func (s *scanner) plainRow(row string) string {
 
 var inRow = regexp.MustCompile(`\b\d+(?:\.\d{3})*,\d+\b`)
 
-func (s *scanner) tableEntry(e *entry, at plain.Line) {
-	if !e.hasFigures() {
+func (s *scanner) tableEntry(e *stated.Entry, at plain.Line) {
+	if !e.HasFigures() {
 		s.keep(at, results.LineNotFigures)
 		return
 	}
@@ -140,26 +141,26 @@ func (s *scanner) tableEntry(e *entry, at plain.Line) {
 }
 
 // cell takes one cell. What is not a figure names the result.
-func (s *scanner) cell(e *entry, head, text string, line int) {
+func (s *scanner) cell(e *stated.Entry, head, text string, line int) {
 	if plain.Cell(text) == "" {
 		return
 	}
 
 	switch lower := strings.ToLower(plain.Cell(head)); lower {
 	case "concurrency", "max concurrency":
-		e.put(labels.Target{Name: "max_concurrency", Scale: 1}, true, head, text, line)
+		e.Put(labels.Target{Name: "max_concurrency", Scale: 1}, true, head, text, line)
 	case "model", "model/quant", "backend", "engine", "variant", "config", "configuration", "name":
-		e.variant = strings.TrimSpace(e.variant + " " + plain.Cell(text))
+		e.Variant = strings.TrimSpace(e.Variant + " " + plain.Cell(text))
 		switch lower {
 		case "model":
-			e.model = plain.Cell(text)
+			e.Model = plain.Cell(text)
 		case "backend", "engine":
-			e.engine = commands.EngineNamed(plain.Cell(text))
+			e.Engine = commands.EngineNamed(plain.Cell(text))
 		}
-		e.state(head, text, line, "variant")
+		e.State(head, text, line, "variant")
 	default:
-		if !e.take(head, text, line, false) && plain.Cell(head) != "" {
-			e.params[plain.Cell(head)] = plain.Cell(text)
+		if !e.Take(head, text, line, false) && plain.Cell(head) != "" {
+			e.Params[plain.Cell(head)] = plain.Cell(text)
 		}
 	}
 }
@@ -169,7 +170,7 @@ var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
 // llamaTable reads llama-bench's own table, and the build that is below.
 func (s *scanner) llamaTable(rows []plain.Line) {
 	e := s.newEntry("llama-bench-table", rows[0].No)
-	e.origin.StatedSettings = settingNames()
+	e.Origin.StatedSettings = settingNames()
 	s.keep(rows[0], results.LineHeading)
 	build := ""
 	for next := s.at + 1; next < len(s.lines) && next <= s.at+2; next++ {
@@ -192,21 +193,21 @@ func (s *scanner) llamaTable(rows []plain.Line) {
 			s.keep(r, results.LineNotFigures)
 			continue
 		}
-		e.rows = append(e.rows, parsed.Rows...)
+		e.Rows = append(e.Rows, parsed.Rows...)
 		for _, note := range parsed.Notes {
-			e.warn(results.WarnImportedUnusable, "line %d: %s", r.No, note)
+			e.Warn(results.WarnImportedUnusable, "line %d: %s", r.No, note)
 		}
 		for i, head := range heads {
-			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.No, "llama_bench")
+			e.State(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.No, "llama_bench")
 		}
 	}
 
-	if e.rows == nil {
+	if e.Rows == nil {
 		return
 	}
 
-	e.model = e.rows[0].ModelName()
-	e.variant = e.model
+	e.Model = e.Rows[0].ModelName()
+	e.Variant = e.Model
 	s.found(e)
 	s.before, s.last = nearby{}, nil
 }

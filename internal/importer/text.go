@@ -10,25 +10,24 @@ import (
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/results"
 )
 
 // scanner reads results out of a text: blocks, tables, commands beside them.
 type scanner struct {
-	name    string
-	lines   []plain.Line
-	at      int
-	entries []*entry
-	kept    []results.ImportedLine
-	counts  map[results.LineKind]int // of kept lines
-	omitted int                      // that are too many to be kept
+	name   string
+	lines  []plain.Line
+	at     int
+	out    content
+	counts map[results.LineKind]int // of kept lines
 
 	fenced  bool
-	section string // the nearest heading
-	title   string // the nearest comment within a fence that is not a parameter
-	before  nearby // since the heading or the last result
-	last    *entry // the result above, under the same heading
-	carried nearby // the client's command that holds for blocks without one of their own
+	section string        // the nearest heading
+	title   string        // the nearest comment within a fence that is not a parameter
+	before  nearby        // since the heading or the last result
+	last    *stated.Entry // the result above, under the same heading
+	carried nearby        // the client's command that holds for blocks without one of their own
 
 	commas    plain.Commas
 	simulated bool // a line said that what follows comes from bench's simulator
@@ -58,24 +57,27 @@ var (
 )
 
 // fromText reads a log, a README, the output of a terminal.
-func fromText(name string, lines []plain.Line) (entries []*entry, kept []results.ImportedLine, omitted int) {
-	s := &scanner{name: name, lines: lines, counts: map[results.LineKind]int{}}
+func fromText(name string, lines []plain.Line) content {
+	s := &scanner{
+		name: name, lines: lines, counts: map[results.LineKind]int{}, out: content{format: formatText},
+	}
 	for i, l := range lines {
 		lines[i].Text = withoutQuote(l.Text)
 	}
 	withoutPrefixes(lines)
 	plain.WithOuterPipes(lines)
 	s.commas = plain.CommasIn(valuesOf(lines))
-	for s.at = 0; s.at < len(s.lines) && len(s.entries) <= maxEntries; s.at++ {
+	for s.at = 0; s.at < len(s.lines) && len(s.out.entries) <= maxEntries; s.at++ {
 		s.line(s.lines[s.at])
 	}
-	return mergeSame(s.entries), s.kept, s.omitted
+	s.out.entries = mergeSame(s.out.entries)
+	return s.out
 }
 
 // newEntry is a result of the text.
-func (s *scanner) newEntry(format string, line int) *entry {
-	e := newEntry(s.name, format, line)
-	e.commas = s.commas
+func (s *scanner) newEntry(format string, line int) *stated.Entry {
+	e := stated.New(s.name, format, line)
+	e.Commas = s.commas
 	return e
 }
 
@@ -99,13 +101,13 @@ func plainText(text string) string {
 func (s *scanner) keep(l plain.Line, kind results.LineKind) {
 	if s.counts[kind] >= maxLines {
 		if strings.TrimSpace(l.Text) != "" {
-			s.omitted++
+			s.out.omitted++
 		}
 		return
 	}
-	before := len(s.kept)
-	s.kept = appendLine(s.kept, l.No, kind, l.Text)
-	s.counts[kind] += len(s.kept) - before
+	before := len(s.out.lines)
+	s.out.lines = stated.AppendLine(s.out.lines, l.No, kind, l.Text)
+	s.counts[kind] += len(s.out.lines) - before
 }
 
 // looksFigures says that a line reads like a measurement, or begins one that
@@ -252,11 +254,11 @@ func (s *scanner) json(l plain.Line, raw string) bool {
 		s.at++
 	}
 
-	_, found, rest := fromObjects(s.name, all, "")
-	for _, e := range found {
+	read := fromObjects(s.name, all, "")
+	for _, e := range read.entries {
 		s.found(e)
 	}
-	s.kept = append(s.kept, rest...)
+	s.out.lines = append(s.out.lines, read.lines...)
 	return true
 }
 
@@ -306,8 +308,8 @@ func (s *scanner) note(l plain.Line, text string) {
 		return // of a log, not beside anything
 	}
 	if s.last != nil {
-		if len(s.last.notes) < most {
-			s.last.notes = append(s.last.notes, text)
+		if len(s.last.Notes) < most {
+			s.last.Notes = append(s.last.Notes, text)
 		}
 		return
 	}
@@ -344,41 +346,41 @@ func isChatter(text string) bool {
 }
 
 // found takes a result with what precedes it.
-func (s *scanner) found(e *entry) {
+func (s *scanner) found(e *stated.Entry) {
 	b := s.before
-	maps.Copy(e.params, b.params)
+	maps.Copy(e.Params, b.params)
 	for _, l := range b.settings {
 		label, value, _ := strings.Cut(plainText(l.Text), ":")
-		e.take(label, value, l.No, false)
+		e.Take(label, value, l.No, false)
 	}
 
 	if b.args != nil {
-		e.settle(b.args, b.argsLine)
+		e.Settle(b.args, b.argsLine)
 		if b.client == nil || !b.client.Bench {
 			s.carried = b
 		}
-	} else if s.carried.args != nil && e.table == 0 && !e.ofProgram() && e.own == nil {
-		e.settle(e.fitting(s.carried.args), s.carried.argsLine)
+	} else if s.carried.args != nil && e.Table == 0 && !e.OfProgram() && e.Own == nil {
+		e.Settle(e.Fitting(s.carried.args), s.carried.argsLine)
 	}
 
 	if b.server != nil {
-		e.argv, e.env = b.server.Argv, b.server.Env
+		e.Argv, e.Env = b.server.Argv, b.server.Env
 	}
 	if b.client != nil && b.client.Bench {
-		e.argv, e.env = b.client.Argv, b.client.Env
+		e.Argv, e.Env = b.client.Argv, b.client.Env
 	}
 
-	e.drafting, e.simulated = b.drafting, e.simulated || b.simulated || s.simulated
+	e.Drafting, e.Simulated = b.drafting, e.Simulated || b.simulated || s.simulated
 	if b.drafting != nil && b.stages != "" {
-		e.drafting.LogLines = append(e.drafting.LogLines, b.stages)
+		e.Drafting.LogLines = append(e.Drafting.LogLines, b.stages)
 	}
-	e.notes = append(e.notes, b.notes...)
-	if e.variant == "" {
-		e.variant = s.title
+	e.Notes = append(e.Notes, b.notes...)
+	if e.Variant == "" {
+		e.Variant = s.title
 	}
-	if e.variant == "" {
-		e.variant = s.section
+	if e.Variant == "" {
+		e.Variant = s.section
 	}
 
-	s.entries = append(s.entries, e)
+	s.out.entries = append(s.out.entries, e)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/internal/importer"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -45,16 +46,7 @@ func saidOf(f *results.Figures) Said {
 		itl = f.ICL
 	}
 	return Said{
-		TTFTP50: f.TTFT.Median, TTFTP99: percentile(f.TTFT, 99), ITLP50: itl.Median, ITLP99: percentile(itl, 99),
+		TTFTP50: f.TTFT.Median, TTFTP99: metrics.At(f.TTFT, 99), ITLP50: itl.Median, ITLP99: metrics.At(itl, 99),
 		E2ELP50: f.E2EL.Median, TokensPerS: f.OutputThroughput,
 	}
-}
-
-func percentile(d results.Dist, p float64) *float64 {
-	for _, f := range d.Percentiles {
-		if f.P == p {
-			return f.Value
-		}
-	}
-	return nil
 }

@@ -83,14 +83,14 @@ func settingNamed(text string) string {
 	return ""
 }
 
-// IsWord says of a setting that its values are not numbers.
-func IsWord(name string) bool {
+// Setting returns the target of a setting that has this name in bench.
+func Setting(name string) Target {
 	switch name {
 	case "model", "backend", "endpoint", "dataset", "dataset_path", "ignore_eos", "tokenizer", "variant", "point",
 		"label", "date":
-		return true
+		return Target{Name: name}
 	}
-	return false
+	return Target{Name: name, Scale: 1}
 }
 
 // UnitInBrackets is the end of a label with its unit; LatencyName matches names of
@@ -165,11 +165,7 @@ func Of(label string, program bool) (Target, bool) {
 	if name == "" || !unitFits(name, unit) {
 		return Target{}, false
 	}
-	if IsWord(name) {
-		return Target{Name: name}, true
-	}
-
-	return Target{Name: name, Scale: 1}, true
+	return Setting(name), true
 }
 
 func latencyTarget(m []string, unit string) (Target, bool) {

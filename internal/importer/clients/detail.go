@@ -1,4 +1,4 @@
-package importer
+package clients
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/internal/importer/lenient"
+	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/importer/stated"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -18,10 +21,10 @@ type requests struct {
 	errors, texts                    []string
 }
 
-// detail reads the arrays of single requests: distributions are computed from
-// them again and held against those stated, and where each request's start is
+// readDetail reads the arrays of single requests: distributions are computed from
+// them again and compared with those stated, and where the start of each request is
 // known there are records.
-func (e *entry) detail(o lenient.Object) {
+func readDetail(e *stated.Entry, o lenient.Object) {
 	var r requests
 	if !o.Into("ttfts", &r.ttfts) || !o.Into("itls", &r.itls) || len(r.ttfts) == 0 {
 		return
@@ -37,22 +40,22 @@ func (e *entry) detail(o lenient.Object) {
 	n := len(r.ttfts)
 	if len(r.itls) != n || len(r.outputs) != n || r.errors != nil && len(r.errors) != n || r.inputs != nil &&
 		len(r.inputs) != n {
-		e.warn(results.WarnImportedDiffers, "the arrays of single requests differ in length (ttfts %d, itls %d, "+
+		e.Warn(results.WarnImportedDiffers, "the arrays of single requests differ in length (ttfts %d, itls %d, "+
 			"output_lens %d, errors %d): they are not used", n, len(r.itls), len(r.outputs), len(r.errors))
 		return
 	}
 
 	good := r.successes()
-	if len(good) != e.figures.Completed {
-		e.warn(results.WarnImportedDiffers, "%d of the single requests succeeded, and %d are stated as completed: "+
-			"the arrays are not used", len(good), e.figures.Completed)
+	if len(good) != e.Figures.Completed {
+		e.Warn(results.WarnImportedDiffers, "%d of the single requests succeeded, and %d are stated as completed: "+
+			"the arrays are not used", len(good), e.Figures.Completed)
 		return
 	}
 
-	e.recompute(r, good)
-	e.failures(r)
+	recompute(e, r, good)
+	addFailures(e, r)
 	if len(r.starts) == n {
-		e.records = r.records()
+		e.Records = r.records()
 	}
 }
 
@@ -67,39 +70,30 @@ func (r requests) successes() []int {
 	return good
 }
 
-// latency is from the start of a request to its end, as its client has it; false
-// where it cannot be told from what was saved.
-func (r requests) latency(i int) (float64, bool) {
-	if len(r.latencies) == len(r.ttfts) {
-		return r.latencies[i], true
-	}
-	return 0, false // older clients end it with an event that they do not save
-}
-
 // recompute takes distributions from the arrays, with all percentiles that are
 // stated and the usual ones.
-func (e *entry) recompute(r requests, good []int) {
+func recompute(e *stated.Entry, r requests, good []int) {
 	var ttft, tpot, itl, e2el []float64
-	whole := e.origin.Format == formatVLLM
+	// Older clients end a request with an event whose time they do not save.
+	hasEnds := e.Origin.Format == VLLM && (len(r.latencies) == len(r.ttfts) || len(good) == 0)
 	for _, i := range good {
 		ttft, itl = append(ttft, r.ttfts[i]), append(itl, r.itls[i]...)
-		latency, ok := r.latency(i)
-		if whole = whole && ok; !whole {
+		if !hasEnds {
 			continue
 		}
-		e2el = append(e2el, latency)
+		e2el = append(e2el, r.latencies[i])
 		if r.outputs[i] > 1 {
-			tpot = append(tpot, (latency-r.ttfts[i])/float64(r.outputs[i]-1))
+			tpot = append(tpot, (r.latencies[i]-r.ttfts[i])/float64(r.outputs[i]-1))
 		}
 	}
 
-	f := &e.figures
-	e.replace("ttft", &f.TTFT, ttft)
-	e.replace("itl", &f.ITL, itl)
+	f := &e.Figures
+	replaceDist(e, "ttft", &f.TTFT, ttft)
+	replaceDist(e, "itl", &f.ITL, itl)
 	f.ICL = f.ITL
-	if whole {
-		e.replace("tpot", &f.TPOT, tpot)
-		e.replace("e2el", &f.E2EL, e2el)
+	if hasEnds {
+		replaceDist(e, "tpot", &f.TPOT, tpot)
+		replaceDist(e, "e2el", &f.E2EL, e2el)
 	}
 
 	input, output := 0, 0
@@ -110,17 +104,17 @@ func (e *entry) recompute(r requests, good []int) {
 		}
 	}
 
-	e.sameTotal("total_output_tokens", f.TotalOutputTokens, output)
+	compareTotal(e, "total_output_tokens", f.TotalOutputTokens, output)
 	if r.inputs != nil {
-		e.sameTotal("total_input_tokens", f.TotalInputTokens, input)
+		compareTotal(e, "total_input_tokens", f.TotalInputTokens, input)
 	}
 }
 
-// failures counts the requests that failed, in their client's words.
-func (e *entry) failures(r requests) {
-	f := &e.figures
-	for _, text := range r.errors {
-		if text == "" {
+// addFailures counts the requests that failed, in their client's words.
+func addFailures(e *stated.Entry, r requests) {
+	f := &e.Figures
+	for _, message := range r.errors {
+		if message == "" {
 			continue
 		}
 		if f.Failures == nil {
@@ -128,15 +122,18 @@ func (e *entry) failures(r requests) {
 		}
 		f.Failures[results.FailUnclassified]++
 		const most = 5
-		if line := lastLine(text); len(f.FailureSamples) < most && !slices.Contains(f.FailureSamples, line) {
-			f.FailureSamples = append(f.FailureSamples, line)
+		if len(f.FailureSamples) < most {
+			f.FailureSamples = text.AppendNew(f.FailureSamples, shownLine(message))
 		}
 	}
 }
 
-func (e *entry) sameTotal(name string, stated *int64, sum int) {
+// shownLine returns the last line of a message, which names the error of a traceback.
+func shownLine(message string) string { return plain.Shown(text.LastLine(message)) }
+
+func compareTotal(e *stated.Entry, name string, stated *int64, sum int) {
 	if stated != nil && *stated != int64(sum) {
-		e.warn(results.WarnImportedDiffers, "%s is stated as %d, and the single requests give %d", name, *stated, sum)
+		e.Warn(results.WarnImportedDiffers, "%s is stated as %d, and the single requests give %d", name, *stated, sum)
 	}
 }
 
@@ -144,9 +141,9 @@ func (e *entry) sameTotal(name string, stated *int64, sum int) {
 // computed again.
 const exactly = 1e-6
 
-// replace puts the distribution of a sample in the place of the stated figures,
+// replaceDist puts the distribution of a sample in the place of the stated figures,
 // and says where the two disagree.
-func (e *entry) replace(name string, stated *results.Dist, sample []float64) {
+func replaceDist(e *stated.Entry, name string, stated *results.Dist, sample []float64) {
 	percentiles := []float64{50, 90, 95, 99}
 	for _, p := range stated.Percentiles {
 		if !slices.Contains(percentiles, p.P) {
@@ -156,25 +153,25 @@ func (e *entry) replace(name string, stated *results.Dist, sample []float64) {
 
 	slices.Sort(percentiles)
 	again := metrics.Describe(sample, percentiles)
-	e.same("mean_"+name, stated.Mean, again.Mean)
-	e.same("median_"+name, stated.Median, again.Median)
-	e.same("std_"+name, stated.Std, again.Std)
+	compareFigure(e, "mean_"+name, stated.Mean, again.Mean)
+	compareFigure(e, "median_"+name, stated.Median, again.Median)
+	compareFigure(e, "std_"+name, stated.Std, again.Std)
 	for _, p := range stated.Percentiles {
-		e.same(fmt.Sprintf("p%g_%s", p.P, name), p.Value, metrics.At(again, p.P))
+		compareFigure(e, fmt.Sprintf("p%g_%s", p.P, name), p.Value, metrics.At(again, p.P))
 	}
 
 	*stated = again
 }
 
-func (e *entry) same(name string, stated, again *float64) {
+func compareFigure(e *stated.Entry, name string, stated, again *float64) {
 	if stated == nil || again == nil {
 		if stated != nil && *stated != 0 { // vLLM states 0 of nothing
-			e.warn(results.WarnImportedDiffers, "%s is stated, and there is no sample of it", name)
+			e.Warn(results.WarnImportedDiffers, "%s is stated, and there is no sample of it", name)
 		}
 		return
 	}
 	if math.Abs(*stated-*again) > exactly*math.Max(math.Abs(*again), 1e-6) {
-		e.warn(results.WarnImportedDiffers, "%s is stated as %.6g ms, and the single requests give %.6g ms", name,
+		e.Warn(results.WarnImportedDiffers, "%s is stated as %.6g ms, and the single requests give %.6g ms", name,
 			1000**stated, 1000**again)
 	}
 }
@@ -225,7 +222,7 @@ func (r requests) records() []results.Record {
 		}
 		rec.ChunkKinds = string(kinds)
 		if r.errors != nil && r.errors[i] != "" {
-			rec.Failure, rec.OutputTokens = results.Failf(results.FailUnclassified, "%s", lastLine(r.errors[i])), nil
+			rec.Failure, rec.OutputTokens = results.Failf(results.FailUnclassified, "%s", shownLine(r.errors[i])), nil
 		}
 		all[i] = rec
 	}

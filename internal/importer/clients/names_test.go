@@ -1,4 +1,4 @@
-package importer
+package clients
 
 import (
 	"testing"
@@ -9,12 +9,9 @@ import (
 
 // What metrics of other tools stand for are figures that there are.
 func TestToolMetricsAreFigures(t *testing.T) {
-	names := map[string]string{}
-	for key, m := range perfMetrics() {
-		names[key] = m.name
-	}
+	names := perfMetrics()
 	for key, m := range guideMetrics() {
-		names[key] = m.name
+		names[key] = m.figure
 	}
 
 	for key, name := range names {

@@ -1,0 +1,26 @@
+package importer
+
+import (
+	"strings"
+	"testing"
+)
+
+// A report whose benchmarks are not those of GuideLLM is named in the error.
+func TestReportOfUnknownForm(t *testing.T) {
+	_, err := Import([]Source{{"a.json", []byte(`{"benchmarks": 3, "args": {}}`)}}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "a file of GuideLLM, in a form that is not read") {
+		t.Errorf("error %v, want one that names GuideLLM", err)
+	}
+}
+
+// A step of a program that failed without a figure belongs to the run of its program.
+func TestFailedStepOfProgram(t *testing.T) {
+	got, err := Import([]Source{{"result.json", []byte(`{"format_version": 1, "measured_by": "vllm-throughput",
+		"step": {"id": "a", "variant": "v", "point": "p"}, "verdict": "failed"}`)}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs := got.Runs(Naming{Name: "n"}, Options{}); len(runs) != 1 || runs[0].Manifest.Method != "vllm-throughput" {
+		t.Errorf("runs %+v, want one of method vllm-throughput", runs)
+	}
+}
