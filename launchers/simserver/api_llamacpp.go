@@ -7,8 +7,11 @@ import (
 	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
-// routeLlamaCpp adds the endpoints that only llama-server has.
-func (s *server) routeLlamaCpp(mux *http.ServeMux) {
+// llamaAPI is what only llama-server can be asked.
+type llamaAPI struct{ *server }
+
+// route adds the endpoints that only llama-server has.
+func (s llamaAPI) route(mux *http.ServeMux) {
 	health := func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, map[string]string{"status": "ok"}) }
 	mux.HandleFunc("GET /health", health)
 	mux.HandleFunc("GET /v1/health", health)
@@ -20,7 +23,7 @@ func (s *server) routeLlamaCpp(mux *http.ServeMux) {
 	})
 }
 
-func (s *server) llamaModels(w http.ResponseWriter, _ *http.Request) {
+func (s llamaAPI) llamaModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]any{"object": "list", "data": []any{map[string]any{
 		"id": s.cfg.ServedName(), "object": "model", "created": s.created, "owned_by": Owner,
 		"meta": map[string]any{
@@ -31,7 +34,7 @@ func (s *server) llamaModels(w http.ResponseWriter, _ *http.Request) {
 	}}})
 }
 
-func (s *server) props(w http.ResponseWriter, _ *http.Request) {
+func (s llamaAPI) props(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]any{
 		"default_generation_settings": map[string]any{"n_ctx": s.cfg.MaxModelLen},
 		"total_slots":                 s.cfg.MaxNumSeqs, "model_alias": s.cfg.ServedName(), "model_path": s.cfg.Model,
@@ -40,7 +43,7 @@ func (s *server) props(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-func (s *server) slots(w http.ResponseWriter, r *http.Request) {
+func (s llamaAPI) slots(w http.ResponseWriter, r *http.Request) {
 	g := s.engine.Gauges()
 	if r.URL.Query().Get("fail_on_no_slot") != "" && g.Running >= s.cfg.MaxNumSeqs {
 		s.writeError(w, newError(http.StatusServiceUnavailable, "unavailable_error", "no slot available"))

@@ -22,9 +22,12 @@ type numbersBody struct {
 	Text2     []string        `json:"text_2"`
 }
 
-// routeNumbers adds the endpoints that answer with embeddings and scores. The
+// numbersAPI answers with embeddings and scores.
+type numbersAPI struct{ *server }
+
+// route adds the endpoints that answer with embeddings and scores. The
 // simulated model does these beside generating text, which real ones do not.
-func (s *server) routeNumbers(mux *http.ServeMux) {
+func (s numbersAPI) route(mux *http.ServeMux) {
 	for path, write := range map[string]func(texts [][]int32, tokens int) map[string]any{
 		"/v1/embeddings": s.vectors("embedding", "embedding"), "/pooling": s.vectors("pooling", "data"),
 		"/v1/rerank": s.scores("results", "relevance_score"), "/rerank": s.scores("results", "relevance_score"),
@@ -36,7 +39,7 @@ func (s *server) routeNumbers(mux *http.ServeMux) {
 
 // numbers answers once the engine has read all the texts of the request, one
 // after the other.
-func (s *server) numbers(w http.ResponseWriter, r *http.Request,
+func (s numbersAPI) numbers(w http.ResponseWriter, r *http.Request,
 	write func(texts [][]int32, tokens int) map[string]any,
 ) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -66,7 +69,7 @@ func (s *server) numbers(w http.ResponseWriter, r *http.Request,
 }
 
 // readPrompt has the engine read a prompt; false: it failed, or the client has left.
-func (s *server) readPrompt(r *http.Request, ids []int32, n int, fault simengine.Fault) bool {
+func (s numbersAPI) readPrompt(r *http.Request, ids []int32, n int, fault simengine.Fault) bool {
 	a := s.newAnswer(generation{prompt: ids, limit: 1, ignoreEOS: true, noCache: true}, "", n, fault)
 	s.engine.Submit(a.seq)
 	defer s.engine.Abort(a.seq)
@@ -136,7 +139,7 @@ func (p *parser) numbers(body []byte) ([][]int32, *apiError) {
 const simDimensions = 64
 
 // vectors writes embeddings under the names that an endpoint has for them.
-func (s *server) vectors(object, name string) func([][]int32, int) map[string]any {
+func (s numbersAPI) vectors(object, name string) func([][]int32, int) map[string]any {
 	return func(texts [][]int32, tokens int) map[string]any {
 		data := make([]any, len(texts))
 		for i, ids := range texts {
@@ -152,7 +155,7 @@ func (s *server) vectors(object, name string) func([][]int32, int) map[string]an
 }
 
 // scores writes a score for each document under the names that an endpoint has.
-func (s *server) scores(list, name string) func([][]int32, int) map[string]any {
+func (s numbersAPI) scores(list, name string) func([][]int32, int) map[string]any {
 	return func(texts [][]int32, tokens int) map[string]any {
 		data := make([]any, len(texts))
 		for i, ids := range texts {
@@ -162,7 +165,7 @@ func (s *server) scores(list, name string) func([][]int32, int) map[string]any {
 	}
 }
 
-func (s *server) numbersObject(name string, data []any, tokens int) map[string]any {
+func (s numbersAPI) numbersObject(name string, data []any, tokens int) map[string]any {
 	return map[string]any{
 		"object": "list", "model": s.cfg.ServedName(), name: data,
 		"usage": map[string]int{"prompt_tokens": tokens, "total_tokens": tokens},

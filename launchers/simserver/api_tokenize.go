@@ -20,7 +20,10 @@ type tokenizeBody struct {
 	Tokens           []int32       `json:"tokens"`
 }
 
-func (s *server) readTokenize(w http.ResponseWriter, r *http.Request) (tokenizeBody, bool) {
+// tokenizeAPI turns texts into tokens and back.
+type tokenizeAPI struct{ *server }
+
+func (s tokenizeAPI) readTokenize(w http.ResponseWriter, r *http.Request) (tokenizeBody, bool) {
 	var b tokenizeBody
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
@@ -32,7 +35,7 @@ func (s *server) readTokenize(w http.ResponseWriter, r *http.Request) (tokenizeB
 	return b, err == nil
 }
 
-func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
+func (s tokenizeAPI) tokenize(w http.ResponseWriter, r *http.Request) {
 	b, ok := s.readTokenize(w, r)
 	if !ok {
 		return
@@ -60,7 +63,7 @@ func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, o)
 }
 
-func (s *server) tokensOf(b tokenizeBody) ([]int32, *apiError) {
+func (s tokenizeAPI) tokensOf(b tokenizeBody) ([]int32, *apiError) {
 	ids := []int32{}
 	switch {
 	case b.Content != nil:
@@ -80,7 +83,7 @@ func (s *server) tokensOf(b tokenizeBody) ([]int32, *apiError) {
 	return nil, badRequest("one of prompt, messages and content is needed")
 }
 
-func (s *server) detokenize(w http.ResponseWriter, r *http.Request) {
+func (s tokenizeAPI) detokenize(w http.ResponseWriter, r *http.Request) {
 	b, ok := s.readTokenize(w, r)
 	if !ok {
 		return

@@ -51,9 +51,12 @@ type milestone struct {
 	text string
 }
 
+// engineLog writes the log of an engine: the lines of a start, and statistics.
+type engineLog struct{ *server }
+
 // milestones are the lines of a start, in the order that vLLM has. total is
 // the whole load time.
-func (s *server) milestones(total time.Duration) []milestone {
+func (s engineLog) milestones(total time.Duration) []milestone {
 	if s.llamaCpp() {
 		return []milestone{
 			{0, fmt.Sprintf("srv    load_model: loading model '%s'", s.cfg.Model)},
@@ -108,7 +111,7 @@ const (
 )
 
 // compileShare is the part of the load time that compilation takes.
-func (s *server) compileShare() float64 {
+func (s engineLog) compileShare() float64 {
 	if s.cfg.CacheRoot != "" && !s.cfg.EnforceEager {
 		if _, err := os.Stat(compiledCode(s.cfg.CacheRoot)); err == nil {
 			return cachedShare
@@ -122,7 +125,7 @@ func compiledCode(root string) string { return filepath.Join(root, "torch_compil
 
 // keepCompiled leaves the code for the next start; like an engine, it starts as
 // well where that fails.
-func (s *server) keepCompiled() {
+func (s engineLog) keepCompiled() {
 	path := compiledCode(s.cfg.CacheRoot)
 	if s.cfg.CacheRoot == "" || s.cfg.EnforceEager || s.llamaCpp() {
 		return
@@ -136,7 +139,7 @@ func (s *server) keepCompiled() {
 }
 
 // logReady writes the last lines of a start.
-func (s *server) logReady(addr string) {
+func (s engineLog) logReady(addr string) {
 	if s.llamaCpp() {
 		s.log.raw("srv  llama_server: listening on http://" + addr)
 		s.log.raw("srv  update_slots: all slots are idle")
@@ -149,7 +152,7 @@ func (s *server) logReady(addr string) {
 }
 
 // nonDefaultArgs writes the settings that matter as a Python dictionary.
-func (s *server) nonDefaultArgs() string {
+func (s engineLog) nonDefaultArgs() string {
 	c := s.cfg
 	args := []string{"'model': " + pythonString(c.Model)}
 	add := func(name, value string, isDefault bool) {
@@ -199,7 +202,7 @@ func thousands(n int) string {
 
 // logStats writes the statistics lines of vLLM V1 until ctx ends. An interval
 // without any work is not logged.
-func (s *server) logStats(ctx context.Context) {
+func (s engineLog) logStats(ctx context.Context) {
 	if s.cfg.DisableLogStats || s.llamaCpp() {
 		return
 	}
@@ -237,7 +240,7 @@ func statsLine(before, now simengine.Gauges, interval time.Duration) string {
 		now.Running, now.Waiting, 100*now.KVUsage, 100*ratio(float64(now.PrefixHits), float64(now.PrefixQueries)))
 }
 
-func (s *server) specLine(before, now simengine.Gauges) string {
+func (s engineLog) specLine(before, now simengine.Gauges) string {
 	if s.cfg.Speculation.BeforeV1 {
 		return specTotals(now, s.cfg.Speculation.Tokens)
 	}

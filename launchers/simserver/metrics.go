@@ -54,7 +54,10 @@ func (x *exposition) histogram(name, help string, h simengine.Histogram) {
 	x.sample(name+"_sum", "", h.Sum)
 }
 
-func (s *server) metrics(w http.ResponseWriter, _ *http.Request) {
+// exporter writes the metrics page.
+type exporter struct{ *server }
+
+func (s exporter) metrics(w http.ResponseWriter, _ *http.Request) {
 	var x exposition
 	if s.llamaCpp() {
 		s.llamaMetrics(&x)
@@ -69,7 +72,7 @@ func quoteLabel(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(v) + `"`
 }
 
-func (s *server) vllmMetrics(x *exposition) {
+func (s exporter) vllmMetrics(x *exposition) {
 	g := s.engine.Gauges()
 	x.labels = `engine="0",model_name=` + quoteLabel(s.cfg.ServedName())
 	x.one("vllm:num_requests_running", "gauge", "Requests in execution batches (simulated).", float64(g.Running))
@@ -138,7 +141,7 @@ func reasons(finished map[simengine.Finish]int64) []simengine.Finish {
 	return list
 }
 
-func (s *server) llamaMetrics(x *exposition) {
+func (s exporter) llamaMetrics(x *exposition) {
 	g := s.engine.Gauges()
 	for _, m := range []struct {
 		name, kind, help string

@@ -134,10 +134,10 @@ func ignoreCancel(err error) error {
 func (r *runner) load(ctx context.Context) error {
 	cfg := r.server.cfg
 	whole := time.Duration(float64(cfg.LoadTime)/cfg.Speed) + cfg.StartDelay()
-	milestones := r.server.milestones(whole)
+	milestones := engineLog{r.server}.milestones(whole)
 	total := whole
 	if !r.server.llamaCpp() {
-		total = time.Duration(float64(whole) * (othersShare + r.server.compileShare()))
+		total = time.Duration(float64(whole) * (othersShare + engineLog{r.server}.compileShare()))
 	}
 	begin := time.Now()
 	timer := time.NewTimer(time.Hour)
@@ -154,7 +154,7 @@ func (r *runner) load(ctx context.Context) error {
 		r.log.info("%s", m.text)
 	}
 
-	r.server.keepCompiled()
+	engineLog{r.server}.keepCompiled()
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (r *runner) serve(ctx context.Context, l net.Listener, addr string) error {
 	served := make(chan error, 1)
 	work.Go(func() { served <- web.Serve(l) })
 	work.Go(func() { r.server.engine.Run(background) })
-	work.Go(func() { r.server.logStats(background) })
+	work.Go(func() { engineLog{r.server}.logStats(background) })
 
 	err := r.becomeReady(ctx, addr)
 	if err == nil {
@@ -201,7 +201,7 @@ func (r *runner) becomeReady(ctx context.Context, addr string) error {
 		}
 	}
 	r.server.ready.Store(true)
-	r.server.logReady(addr)
+	engineLog{r.server}.logReady(addr)
 	if !r.server.llamaCpp() {
 		r.listening(addr)
 	}

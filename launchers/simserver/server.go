@@ -73,13 +73,13 @@ func (s *server) handler() http.Handler {
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { s.generate(w, r, api) })
 	}
-	s.routeNumbers(mux)
-	mux.HandleFunc("GET /metrics", s.metrics)
+	numbersAPI{s}.route(mux)
+	mux.HandleFunc("GET /metrics", exporter{s}.metrics)
 	mux.HandleFunc("GET /sim/truth", s.truth.serve)
-	mux.HandleFunc("POST /tokenize", s.tokenize)
-	mux.HandleFunc("POST /detokenize", s.detokenize)
+	mux.HandleFunc("POST /tokenize", tokenizeAPI{s}.tokenize)
+	mux.HandleFunc("POST /detokenize", tokenizeAPI{s}.detokenize)
 	if s.llamaCpp() {
-		s.routeLlamaCpp(mux)
+		llamaAPI{s}.route(mux)
 	} else {
 		s.routeVLLM(mux)
 	}
