@@ -89,7 +89,7 @@ func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
 	return out
 }
 
-// valueKey is a key whose value read reads, and reports where it is none.
+// valueKey is a key whose value is what read returns, unless read has reported it as wrong.
 func valueKey[T, V any](
 	key, doc string, s Shape, read func(*Reader, *Node) (V, bool), set func(into *T, v V),
 ) Field[T] {
