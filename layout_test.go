@@ -138,7 +138,7 @@ var rules = map[string]rule{
 		never: pure,
 	},
 	"metrics/compare": {ours: []string{"metrics", "metrics/catalog", "results"}, never: pure},
-	"metrics/curves":  {ours: []string{"metrics", "results"}, never: pure},
+	"metrics/curves":  {ours: []string{"metrics", "metrics/compare", "results"}, never: pure},
 	"metrics/early":   {ours: []string{"load/spec", "metrics", "results"}, never: pure},
 	"metrics/search": {
 		ours:  []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "results"},

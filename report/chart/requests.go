@@ -70,7 +70,7 @@ func (s RequestsSpec) heading() string {
 		return fmt.Sprintf("%s of %s requests: the %d worst and an even sample of the others; one row each",
 			grouped(fmt.Sprint(len(s.Rows))), grouped(fmt.Sprint(s.Total)), worst)
 	}
-	return count(len(s.Rows), "request", "requests") + ", one row each, in the order wanted"
+	return count(len(s.Rows), "request", "requests") + ", one row each, in the order of their planned send times"
 }
 
 // drawRows draws each phase of all rows as one path, and targets for those

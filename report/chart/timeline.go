@@ -209,7 +209,7 @@ func (s TimelineSpec) says(axis Axis, xs *span) []string {
 		return []string{"Nothing happened."}
 	}
 
-	out := []string{"From the first to the last: " + Seconds.words(xs.hi-xs.lo) + "."}
+	out := []string{"Duration: " + Seconds.words(xs.hi-xs.lo) + "."}
 	var failures []string
 	for _, lane := range s.Lanes {
 		out = append(out, lane.words())

@@ -169,7 +169,7 @@ func printToolCalls(p *table.Printer, f *results.ToolFigures) {
 	p.Wrapped("  ", line)
 	if first := f.FirstCall; first.N > 0 {
 		p.Wrapped("  ", fmt.Sprintf("time to the first chunk of a call (n %d): median %s ms, max %s ms", first.N,
-			formatMS(first.Median), formatMS(first.Max)))
+			table.Milliseconds(first.Median), table.Milliseconds(first.Max)))
 	}
 	for _, problem := range f.Problems {
 		p.Wrapped("  ", "invalid: "+text.Clean(problem))
@@ -193,7 +193,7 @@ func printStartup(p *table.Printer, s *results.Startup) {
 		}
 	}
 
-	add(s.ModelBytes != nil, "weights %s GiB", gibText(s.ModelBytes))
+	add(s.ModelBytes != nil, "weights %s GiB", table.Gibibytes(s.ModelBytes))
 	add(s.KVTokens != nil, "KV cache for %s tokens", table.ExactInt(s.KVTokens))
 	add(s.MaxConcurrency != nil, "room for %s full-length requests", table.Number(s.MaxConcurrency, 2))
 	add(s.ContextLen != nil, "context %s tokens", table.ExactInt(s.ContextLen))

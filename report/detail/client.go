@@ -58,17 +58,17 @@ func agentHosts(c *results.ClientReport) []results.NodeTelemetry {
 func contentionParts(c *results.ClientReport) []string {
 	var parts []string
 	if c.PinnedCPUs != "" {
-		parts = append(parts, "threads that read on CPUs "+text.Clean(c.PinnedCPUs))
+		parts = append(parts, "reader threads on CPUs "+text.Clean(c.PinnedCPUs))
 	}
 	if c.Nice != 0 {
-		parts = append(parts, fmt.Sprintf("threads that read at nice %d", c.Nice))
+		parts = append(parts, fmt.Sprintf("reader threads at nice %d", c.Nice))
 	}
 	if c.PlaceRefused != "" {
-		parts = append(parts, "not so: "+text.Clean(c.PlaceRefused))
+		parts = append(parts, "reader threads could not be placed so: "+text.Clean(c.PlaceRefused))
 	}
 
 	if c.StarvedMaxS != nil && c.StarvedS != nil {
-		parts = append(parts, fmt.Sprintf("without a core though ready to run: up to %.1f ms at a time, %.2f s in all",
+		parts = append(parts, fmt.Sprintf("ready to run but without a core: up to %.1f ms at a time, %.2f s in total",
 			1000**c.StarvedMaxS, *c.StarvedS))
 	}
 	if c.CPUPressureS != nil && c.DurationS > 0 {

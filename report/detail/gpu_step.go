@@ -27,7 +27,7 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 	}
 
 	if t.Sum != nil && (len(t.GPUs) > 1 || len(t.Nodes) > 0) {
-		p.Wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
+		p.Wrapped("  ", "all GPUs: "+strings.Join(gpuParts(t.Sum), "; "))
 	}
 
 	printEfficiency(p, "per work", t.Efficiency)
@@ -50,7 +50,8 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 
 func hostText(h *results.HostFigures) string {
 	return fmt.Sprintf("CPUs busy %s %% (peak %s %%), peak memory %s GiB, peak load %s",
-		shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2))
+		table.Scaled(h.CPUBusyMean, 100, 1), table.Scaled(h.CPUBusyMax, 100, 1), table.Gibibytes(h.MemoryUsedPeak),
+		table.Number(h.Load1Max, 2))
 }
 
 // printNode prints what is known of another host: a node of the server, or the
@@ -79,19 +80,20 @@ func gpuParts(g *results.GPUFigures) []string {
 	m, w := catalog.MemoryOf(g), g.Pass
 	total := ""
 	if g.VRAMBytes != nil && !g.Unified {
-		total = " of " + gibText(g.VRAMBytes)
+		total = " of " + table.Gibibytes(g.VRAMBytes)
 	}
 
-	add(m.Peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.Baseline), gibText(m.Loaded),
-		gibText(m.Peak), total)
+	add(m.Peak != nil, "memory before %s, loaded %s, peak %s%s GiB", table.Gibibytes(m.Baseline),
+		table.Gibibytes(m.Loaded), table.Gibibytes(m.Peak), total)
 	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", table.Number(w.PowerMeanW, 1),
 		table.Number(w.PowerMedianW, 1),
 		table.Number(w.PowerMaxW, 1), table.Number(g.IdleW, 1), table.Number(g.PowerLimitW, 0))
 	add(w.EnergyJ != nil, "energy %s J, above idle %s J", table.Number(w.EnergyJ, 1), table.Number(w.AboveIdleJ, 1))
 	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", text.Clean(w.NoEnergy))
 	add(w.CounterJ != nil, "by its counter %s J", table.Number(w.CounterJ, 1))
-	add(w.BusyMean != nil, "busy %s %%", shareText(w.BusyMean))
-	add(w.CoreHzMean != nil, "core %s MHz (least %s)", megahertz(w.CoreHzMean), megahertz(w.CoreHzMin))
+	add(w.BusyMean != nil, "busy %s %%", table.Scaled(w.BusyMean, 100, 1))
+	add(w.CoreHzMean != nil, "core %s MHz (lowest %s)", table.Scaled(w.CoreHzMean, 1e-6, 0),
+		table.Scaled(w.CoreHzMin, 1e-6, 0))
 	add(w.TempMaxC != nil, "%s C (hottest %s)", table.Number(w.TempMeanC, 0), table.Number(w.TempMaxC, 0))
 	add(w.MemTempMaxC != nil, "memory at most %s C", table.Number(w.MemTempMaxC, 0))
 	if w.Throttle == nil {
@@ -116,7 +118,7 @@ func samplingText(t *results.Telemetry) string {
 		return ""
 	}
 	text := fmt.Sprintf("read by %s: %s, %d failed, longest gap %s s",
-		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), text.Count(t.Readings, "reading"), t.Gaps,
+		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "no sampler"), text.Count(t.Readings, "reading"), t.Gaps,
 		table.Number(t.LongestGapS, 2))
 	if t.PeriodS != nil {
 		text += fmt.Sprintf(", requested every %s s", table.Number(t.PeriodS, 2))
@@ -125,27 +127,6 @@ func samplingText(t *results.Telemetry) string {
 		text += fmt.Sprintf(", which took %s %% of a core", table.Number(new(100**t.CPUShare), 2))
 	}
 	return text
-}
-
-func gibText(v *int64) string {
-	if v == nil {
-		return table.Missing
-	}
-	return table.Number(new(float64(*v)/grid.Gib), 2)
-}
-
-func shareText(share *float64) string {
-	if share == nil {
-		return table.Missing
-	}
-	return table.Number(new(100**share), 1)
-}
-
-func megahertz(hz *float64) string {
-	if hz == nil {
-		return table.Missing
-	}
-	return table.Number(new(*hz/1e6), 0)
 }
 
 // MemoryUsage is the video memory of a step's GPUs when its servers had been

@@ -21,14 +21,14 @@ func printMore(p *table.Printer, f *results.Figures) {
 	}
 
 	if per := f.TokensPerChunk; per != nil && *per > 1 {
-		add("%.2f tokens per chunk; time between chunks: median %s ms", *per, formatMS(f.ICL.Median))
+		add("%.2f tokens per chunk; time between chunks: median %s ms", *per, table.Milliseconds(f.ICL.Median))
 	}
 
 	if s := f.Steady; s != nil {
 		add("steady state from %.2f s to %.2f s (n %d): %.2f req/s, %s output tok/s, median TTFT %s ms, TPOT %s ms, "+
 			"E2EL %s ms",
 			s.FromS, s.ToS, s.N, s.RequestThroughput, text.Number(s.OutputThroughput, 1, 1),
-			formatMS(s.TTFT.Median), formatMS(s.TPOT.Median), formatMS(s.E2EL.Median))
+			table.Milliseconds(s.TTFT.Median), table.Milliseconds(s.TPOT.Median), table.Milliseconds(s.E2EL.Median))
 	}
 
 	if s := f.Series; s != nil {
@@ -48,7 +48,7 @@ func printMore(p *table.Printer, f *results.Figures) {
 	lines = append(lines, upperBoundLines(f.UpperBounds)...)
 	for _, b := range f.Prompts {
 		add("prompts of %d to %d tokens (n %d): median TTFT %s ms, TPOT %s ms", b.From, b.To, b.N,
-			formatMS(b.TTFT.Median), formatMS(b.TPOT.Median))
+			table.Milliseconds(b.TTFT.Median), table.Milliseconds(b.TPOT.Median))
 	}
 
 	if a := f.Answers; a != nil {
@@ -59,7 +59,7 @@ func printMore(p *table.Printer, f *results.Figures) {
 		return
 	}
 
-	p.Section("More")
+	p.Section("More figures")
 	for _, line := range lines {
 		p.Wrapped("  ", line)
 	}
@@ -70,7 +70,7 @@ func upperBoundLines(bounds []results.UpperBound) []string {
 	var lines []string
 	for i, b := range bounds {
 		name := metrics.PercentileName(b.P) + " " + strings.ToUpper(b.Latency)
-		part := fmt.Sprintf("%s at most %s ms", name, formatMS(b.AtMostS))
+		part := fmt.Sprintf("%s at most %s ms", name, table.Milliseconds(b.AtMostS))
 		if b.MoreRequests > 0 {
 			part = fmt.Sprintf("%s not yet known: %d more requests", name, b.MoreRequests)
 		}

@@ -111,16 +111,16 @@ func highPercentile(rows []PartRow) float64 {
 
 // meanOf is the mean of a figure over those that know it; nil: none does.
 func meanOf(all []results.Figures, of func(*results.Figures) *float64) *float64 {
-	sum, n := 0.0, 0
+	var values []float64
 	for i := range all {
 		if v := of(&all[i]); v != nil {
-			sum, n = sum+*v, n+1
+			values = append(values, *v)
 		}
 	}
-	if n == 0 {
+	if values == nil {
 		return nil
 	}
-	return new(sum / float64(n))
+	return new(metrics.Mean(values))
 }
 
 // printParts prints the figures of each part of a step.

@@ -35,8 +35,9 @@ func turnLine(t results.TurnFigures) string {
 	}
 
 	tail := metrics.TailOf(t.TTFT)
-	line := fmt.Sprintf("%s (n %d): median TTFT %s ms, %s %s ms, E2EL %s ms", name, t.N, formatMS(t.TTFT.Median),
-		metrics.PercentileName(tail), formatMS(metrics.At(t.TTFT, tail)), formatMS(t.E2EL.Median))
+	line := fmt.Sprintf("%s (n %d): median TTFT %s ms, %s %s ms, E2EL %s ms", name, t.N,
+		table.Milliseconds(t.TTFT.Median),
+		metrics.PercentileName(tail), table.Milliseconds(metrics.At(t.TTFT, tail)), table.Milliseconds(t.E2EL.Median))
 	if t.InputTokensMean != nil {
 		line += fmt.Sprintf("; %s input tokens on average", text.Number(t.InputTokensMean, 1, 1))
 	}

@@ -195,7 +195,6 @@ func printComponents(p *table.Printer, all []results.ComponentFigures) {
 		return
 	}
 
-	const giB = 1 << 30
 	p.Section("Components")
 	for _, c := range all {
 		about := []string{text.Count(c.Servers, "server")}
@@ -213,11 +212,7 @@ func printComponents(p *table.Printer, all []results.ComponentFigures) {
 		}
 
 		if len(c.GPUs) > 0 {
-			var gib *float64
-			if c.VRAMPeak != nil {
-				gib = new(float64(*c.VRAMPeak) / giB)
-			}
-			about = append(about, fmt.Sprintf("GPUs %v", c.GPUs), table.Number(gib, 2)+" GiB at its peak",
+			about = append(about, fmt.Sprintf("GPUs %v", c.GPUs), table.Gibibytes(c.VRAMPeak)+" GiB at its peak",
 				table.Number(c.PowerMeanW, 0)+" W", table.Number(c.EnergyJ, 0)+" J")
 		}
 
@@ -235,16 +230,9 @@ func printReplicas(p *table.Printer, all []results.ReplicaFigures) {
 		f := r.Figures
 		p.Line(fmt.Sprintf("  %d: %d of %s ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica,
 			f.Completed, text.Count(f.Asked, "request"),
-			table.Number(f.RequestThroughput, 2), table.Number(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
+			table.Number(f.RequestThroughput, 2), table.Number(f.OutputThroughput, 1),
+			table.Milliseconds(f.TTFT.Median)))
 	}
-}
-
-func formatMS(seconds *float64) string {
-	if seconds == nil {
-		return table.Missing
-	}
-	ms := *seconds * 1000
-	return table.Number(&ms, 2)
 }
 
 // isPart reports whether the server of that number is a part of one of several.

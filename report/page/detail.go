@@ -195,20 +195,13 @@ func latenciesOf(r *results.Result) []latency {
 			continue
 		}
 		rows = append(rows, latency{
-			Name: q.name, N: q.dist.N, Mean: milliseconds(q.dist.Mean), Median: milliseconds(q.dist.Median),
-			High: milliseconds(metrics.At(q.dist, p)), Tail: metrics.PercentileName(p),
-			Max: milliseconds(q.dist.Max), Thin: q.dist.N < metrics.SamplesFor(p),
+			Name: q.name, N: q.dist.N, Mean: table.Milliseconds(q.dist.Mean), Median: table.Milliseconds(q.dist.Median),
+			High: table.Milliseconds(metrics.At(q.dist, p)), Tail: metrics.PercentileName(p),
+			Max: table.Milliseconds(q.dist.Max), Thin: q.dist.N < metrics.SamplesFor(p),
 		})
 	}
 
 	return rows
-}
-
-func milliseconds(s *float64) string {
-	if s == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(*s*1000, 'f', 2, 64)
 }
 
 func startsOf(r *results.Result) []serverStart {

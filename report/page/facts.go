@@ -24,7 +24,7 @@ func factsOf(run *results.Run, d *report.Document) []report.Fact {
 	add("Scenario", m.Scenario)
 	add("Run", m.Run)
 	add("Started", m.StartedAt)
-	add("Took", tookOf(run))
+	add("Duration", durationOf(run))
 	add("Bench", m.Bench)
 	if m.Method != "" && m.Method != results.MethodServing {
 		add("Method", m.Method)
@@ -55,8 +55,8 @@ func hashText(hex string) string {
 	return "sha256 " + hex
 }
 
-// tookOf is the time from the first event to the last.
-func tookOf(run *results.Run) string {
+// durationOf is the time from the first event to the last.
+func durationOf(run *results.Run) string {
 	if len(run.Events) < 2 {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/chart"
 )
@@ -60,9 +61,9 @@ func (d *drawer) leaders() []string {
 	}
 
 	names = text.AppendNew(names, versus.BaselineOf(d.run))
-	t := d.tradeOf()
-	for _, i := range t.front {
-		names = text.AppendNew(names, t.cells[i].Variant)
+	t := curves.TradeOffOf(d.cells)
+	for _, i := range t.Front {
+		names = text.AppendNew(names, t.Cells[i].Variant)
 	}
 
 	for place := range d.order {

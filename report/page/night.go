@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/curves"
@@ -12,7 +11,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// timeline draws the night: steps, server starts, hooks, failures, and beneath
+// timeline draws the run over time: steps, server starts, hooks, failures, and beneath
 // what the GPUs did; nil where the journal has nothing.
 func (d *drawer) timeline() (*figure, error) {
 	t := curves.TimelineOf(d.run)
@@ -57,7 +56,7 @@ func (d *drawer) timeline() (*figure, error) {
 		caption += " Curves: total power of the GPUs in use and the hottest of them, while steps were measured."
 	}
 
-	f, err := twice("night", size{width: wideChart}, size{width: phoneChart},
+	f, err := drawBoth("night", size{width: wideChart}, size{width: phoneChart},
 		func(h chart.Head, _ float64) (chart.SVG, error) {
 			s.Head = h
 			s.Title = "Timeline of the run"
@@ -143,7 +142,7 @@ func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
 	return out
 }
 
-// timelineMoments is how many moments of the curves a night has in all.
+// timelineMoments is how many moments of the curves a run has in total.
 const timelineMoments = 1500
 
 // machineCurves are power and temperature of each step, one after the other.
@@ -159,7 +158,7 @@ func (d *drawer) machineCurves() []chart.Panel {
 		if !ok {
 			continue
 		}
-		watts, degrees := together(ownPower(s.Result, p.devices), per)
+		watts, degrees := telemetry.Together(s.Result.Telemetry, p.devices, per)
 		power.Points = append(power.Points, placed(watts, start)...)
 		heat.Points = append(heat.Points, placed(degrees, start)...)
 	}
@@ -182,22 +181,7 @@ func (d *drawer) machineCurves() []chart.Panel {
 	return panels
 }
 
-// ownPower leaves out the power of devices that is counted with another's.
-func ownPower(r *results.Result, devices []telemetry.DeviceCurves) []telemetry.DeviceCurves {
-	if r.Telemetry == nil {
-		return devices
-	}
-	var own []telemetry.DeviceCurves
-	for _, d := range devices {
-		at := slices.IndexFunc(r.Telemetry.GPUs, func(g results.GPUFigures) bool { return g.Device == d.Device })
-		if at >= 0 && r.Telemetry.GPUs[at].CountedWith == "" {
-			own = append(own, d)
-		}
-	}
-	return own
-}
-
-// placed moves a curve of a pass to its place in the night, with a gap behind.
+// placed moves a curve of a pass to its place in the run, with a gap behind.
 func placed(points []telemetry.CurvePoint, start float64) []chart.LinePoint {
 	var out []chart.LinePoint
 	for _, p := range points {
@@ -207,71 +191,4 @@ func placed(points []telemetry.CurvePoint, start float64) []chart.LinePoint {
 		out = append(out, chart.LinePoint{X: out[len(out)-1].X, Y: math.NaN()})
 	}
 	return out
-}
-
-// together sums the power of devices and takes the hottest, in so many
-// stretches of the pass. A stretch in which a device is silent has no sum.
-func together(devices []telemetry.DeviceCurves, stretches int) (watts, degrees []telemetry.CurvePoint) {
-	from, to := math.Inf(1), math.Inf(-1)
-	for _, d := range devices {
-		for _, curve := range [][]telemetry.CurvePoint{d.PowerW, d.CoreC} {
-			if n := len(curve); n > 0 {
-				from, to = min(from, curve[0].AtS), max(to, curve[n-1].AtS)
-			}
-		}
-	}
-
-	if !(from <= to) {
-		return nil, nil
-	}
-
-	width := max((to-from)/float64(stretches), 1e-9)
-	sum, hot := binned(stretches), binned(stretches)
-	for _, d := range devices {
-		mean := meansIn(d.PowerW, from, width, stretches)
-		most := meansIn(d.CoreC, from, width, stretches)
-		for i := range stretches {
-			sum[i] += mean[i] // NaN stays NaN
-			if !math.IsNaN(most[i]) {
-				hot[i] = max(hot[i], most[i])
-			}
-		}
-	}
-
-	for i := range stretches {
-		at := from + (float64(i)+0.5)*width
-		if !math.IsNaN(sum[i]) {
-			watts = append(watts, telemetry.CurvePoint{AtS: at, Value: sum[i]})
-		}
-		if hot[i] > 0 {
-			degrees = append(degrees, telemetry.CurvePoint{AtS: at, Value: hot[i]})
-		}
-	}
-
-	return watts, degrees
-}
-
-func binned(n int) []float64 { return make([]float64, n) }
-
-// meansIn are the means of a curve in each stretch; NaN where it has none.
-func meansIn(curve []telemetry.CurvePoint, from, width float64, stretches int) []float64 {
-	sums, counts := make([]float64, stretches), make([]int, stretches)
-	for _, p := range curve {
-		if math.IsNaN(p.Value) {
-			continue
-		}
-		i := min(max(int((p.AtS-from)/width), 0), stretches-1)
-		sums[i] += p.Value
-		counts[i]++
-	}
-
-	for i := range sums {
-		if counts[i] == 0 {
-			sums[i] = math.NaN()
-			continue
-		}
-		sums[i] /= float64(counts[i])
-	}
-
-	return sums
 }

@@ -55,9 +55,9 @@ const smallHeight = 200
 // size is that of a drawing.
 type size struct{ width, height int }
 
-// twice draws a figure for wide screens and for phones. draw is given the head
+// drawBoth draws a figure for wide screens and for phones. draw is given the head
 // and the height.
-func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (chart.SVG, error)) (*figure,
+func drawBoth(id string, wide, narrow size, draw func(h chart.Head, height float64) (chart.SVG, error)) (*figure,
 	error,
 ) {
 	svg, err := draw(chart.Head{ID: id, Width: float64(wide.width)}, float64(wide.height))
@@ -147,41 +147,6 @@ func (d *drawer) ref(c compare.Cell, title string) chart.Ref {
 	return chart.Ref{Title: title, Href: d.href(step), Step: text.Clean(step), Variant: text.Clean(c.Variant)}
 }
 
-// perUser is how fast the answer of one request comes: the inverse of the
-// median time per token.
-func perUser(r *results.Result) *float64 {
-	if r.Figures == nil || r.Figures.TPOT.Median == nil || *r.Figures.TPOT.Median <= 0 {
-		return nil
-	}
-	return new(1 / *r.Figures.TPOT.Median)
-}
-
-// gpusOf counts the GPUs of a step's servers; 0: not known.
-func gpusOf(r *results.Result) int {
-	n := 0
-	for _, s := range r.Servers {
-		n += len(s.GPUs)
-	}
-	return n
-}
-
-func outputThroughput(r *results.Result) *float64 {
-	if f := r.Headline(); f != nil {
-		return f.OutputThroughput
-	}
-	return nil
-}
-
-// outputPerGPU is null where a result has no throughput.
-func outputPerGPU(r *results.Result) *float64 {
-	v := outputThroughput(r)
-	if v == nil {
-		return nil
-	}
-
-	return new(*v / float64(gpusOf(r)))
-}
-
 func (d *drawer) frontRow(c compare.Cell, at curves.ParetoPoint, unit chart.Unit) frontRow {
 	return frontRow{
 		Variant: text.Clean(c.Variant), Point: text.Clean(c.Point), Link: d.links[c.Counted[0].Step.ID],
@@ -189,68 +154,29 @@ func (d *drawer) frontRow(c compare.Cell, at curves.ParetoPoint, unit chart.Unit
 	}
 }
 
-// trade is what the chart of throughput against speed shows.
-type trade struct {
-	cells []compare.Cell // that have both figures
-	at    []curves.ParetoPoint
-	front []int // of cells, in rising order of speed per user
-	label string
-	unit  chart.Unit
-}
-
-// tradeOf takes the throughput per GPU where the GPUs of all cells are known.
-func (d *drawer) tradeOf() trade {
-	t := trade{label: "all output", unit: "tok/s"}
-	perGPU := true
-	for _, c := range d.cells {
-		if c.MeanOf(perUser) == nil || c.MeanOf(outputThroughput) == nil {
-			continue
-		}
-		t.cells = append(t.cells, c)
-		perGPU = perGPU && !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return gpusOf(r) == 0 })
-	}
-
-	y := outputThroughput
-	if perGPU {
-		y, t.label, t.unit = outputPerGPU, "output per GPU", "tok/s/GPU"
-	}
-
-	var ranked []int
-	var points []curves.ParetoPoint
-	for i, c := range t.cells {
-		t.at = append(t.at, curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)})
-		if c.Valid() && !c.Again {
-			ranked, points = append(ranked, i), append(points, t.at[i])
-		}
-	}
-
-	for _, i := range curves.ParetoFront(points) {
-		t.front = append(t.front, ranked[i])
-	}
-
-	return t
-}
-
 func (d *drawer) tradeoff() (*figure, []frontRow, error) {
-	t := d.tradeOf()
-	if len(t.cells) == 0 {
+	t := curves.TradeOffOf(d.cells)
+	if len(t.Cells) == 0 {
 		return nil, nil, nil
 	}
 
+	y := chart.Axis{Label: "all output", Unit: "tok/s", Zero: true}
+	if t.PerGPU {
+		y.Label, y.Unit = "output per GPU", "tok/s/GPU"
+	}
 	s := chart.ScatterSpec{
-		X:      chart.Axis{Label: "output per user, while it streams", Unit: "tok/s"},
-		Y:      chart.Axis{Label: t.label, Unit: t.unit, Zero: true},
+		X: chart.Axis{Label: "output per user, while it streams", Unit: "tok/s"}, Y: y,
 		Better: "up and right",
-		Series: d.tradeSeries(t),
+		Series: d.tradeSeries(t, y.Unit),
 	}
 
 	var rows []frontRow
-	for _, i := range t.front {
-		s.Front = append(s.Front, chart.XY(t.at[i]))
-		rows = append(rows, d.frontRow(t.cells[i], t.at[i], t.unit))
+	for _, i := range t.Front {
+		s.Front = append(s.Front, chart.XY(t.At[i]))
+		rows = append(rows, d.frontRow(t.Cells[i], t.At[i], y.Unit))
 	}
 
-	f, err := twice("tradeoff", size{answerChart, 330}, size{phoneChart, 300},
+	f, err := drawBoth("tradeoff", size{answerChart, 330}, size{phoneChart, 300},
 		func(h chart.Head, height float64) (chart.SVG, error) {
 			s.Head, s.Height = h, height
 			s.Title, s.Bare = "Throughput against speed per user", true
@@ -266,17 +192,17 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 
 // tradeSeries names the points by their load point, or by their variant where
 // there is one load point.
-func (d *drawer) tradeSeries(t trade) []chart.PointSeries {
-	onePoint := !slices.ContainsFunc(t.cells, func(c compare.Cell) bool { return c.Point != t.cells[0].Point })
+func (d *drawer) tradeSeries(t curves.TradeOff, unit chart.Unit) []chart.PointSeries {
+	onePoint := !slices.ContainsFunc(t.Cells, func(c compare.Cell) bool { return c.Point != t.Cells[0].Point })
 	var all []chart.PointSeries
 	for _, name := range d.order {
 		series := chart.PointSeries{Name: text.Clean(name), Slot: d.slot(name)}
-		for i, c := range t.cells {
+		for i, c := range t.Cells {
 			if c.Variant != name {
 				continue
 			}
 			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point),
-				short(t.at[i].X), short(t.at[i].Y), t.unit)
+				short(t.At[i].X), short(t.At[i].Y), unit)
 			if !c.Valid() {
 				title += " (suspect or incomplete: not ranked)"
 			}
@@ -287,7 +213,7 @@ func (d *drawer) tradeSeries(t trade) []chart.PointSeries {
 				label = d.looks.names[c.Variant]
 			}
 			series.Points = append(series.Points, chart.Point{
-				X: t.at[i].X, Y: t.at[i].Y, Label: label, Hollow: !c.Valid(), Ref: d.ref(c, title),
+				X: t.At[i].X, Y: t.At[i].Y, Label: label, Hollow: !c.Valid(), Ref: d.ref(c, title),
 			})
 		}
 		if series.Points != nil {
@@ -320,7 +246,7 @@ func (d *drawer) key(front bool) (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
-	f, err := twice("key", size{width: keyChart}, size{width: phoneChart},
+	f, err := drawBoth("key", size{width: keyChart}, size{width: phoneChart},
 		func(h chart.Head, _ float64) (chart.SVG, error) {
 			s.Head = h
 			s.Title = "Legend of the charts"
@@ -334,13 +260,13 @@ func (d *drawer) key(front bool) (*figure, error) {
 	return f, err
 }
 
-func (d *drawer) tradeoffCaption(t trade) string {
+func (d *drawer) tradeoffCaption(t curves.TradeOff) string {
 	caption := "Each point is a variant at one load point, linked to its step; mean over server starts. Per user: " +
 		"1 / median time per output token."
-	if len(t.front) > 1 {
+	if len(t.Front) > 1 {
 		caption += " The line is the Pareto front: no valid point lies beyond it."
 	}
-	if slices.ContainsFunc(t.cells, func(c compare.Cell) bool { return !c.Valid() }) {
+	if slices.ContainsFunc(t.Cells, func(c compare.Cell) bool { return !c.Valid() }) {
 		caption += " Hollow points are suspect or incomplete and not on the front."
 	}
 	if again := d.run.Manifest.NullTest; again != "" {

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -124,16 +123,16 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	}
 
 	p.keep(traces, b)
-	var curves telemetry.CurveSet
+	var readings telemetry.CurveSet
 	for sample, err := range store.ReadTelemetry(dir) {
 		if err == nil && sample.Node == "" {
-			curves.Add(&sample)
+			readings.Add(&sample)
 		}
 	}
 
-	p.devices = curves.Devices()
+	p.devices = readings.Devices()
 	for i := range p.devices {
-		thinDevice(&p.devices[i], b.moments)
+		p.devices[i].Thin(b.moments)
 	}
 
 	if tooMany == nil && p.total == 0 {
@@ -150,112 +149,7 @@ func (p *pass) keep(t *curves.Traces, b budget) {
 		return
 	}
 	p.ttft, p.tpot, p.icl, p.e2el = t.TTFT, t.TPOT, t.ICL, t.E2EL
-	p.requests = slices.Clip(thinRequests(t.Requests.Rows(), b.requests))
-	p.inFlight, p.tokensInHand = thinLevels(t.InFlight.Requests(), b.moments),
-		thinLevels(t.InFlight.Tokens(), b.moments)
-}
-
-func thinDevice(d *telemetry.DeviceCurves, most int) {
-	for _, curve := range []*[]telemetry.CurvePoint{
-		&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz,
-		&d.PowerLimit,
-	} {
-		*curve = thinCurve(*curve, most)
-	}
-}
-
-// thinCurve keeps of each stretch of a long curve its least and its largest
-// reading, in their order, and its gaps.
-func thinCurve(points []telemetry.CurvePoint, most int) []telemetry.CurvePoint {
-	if len(points) <= most {
-		return slices.Clip(points)
-	}
-
-	per := max(2*len(points)/most, 2)
-	var kept []telemetry.CurvePoint
-	for stretch := range slices.Chunk(points, per) {
-		low, high, gap := -1, -1, -1
-		for i, p := range stretch {
-			switch {
-			case math.IsNaN(p.Value):
-				gap = i
-			default:
-				if low < 0 || p.Value < stretch[low].Value {
-					low = i
-				}
-				if high < 0 || p.Value > stretch[high].Value {
-					high = i
-				}
-			}
-		}
-		picked := []int{low, high, gap}
-		slices.Sort(picked)
-		for _, i := range slices.Compact(picked) {
-			if i >= 0 {
-				kept = append(kept, stretch[i])
-			}
-		}
-	}
-
-	return kept
-}
-
-// thinLevels keeps the largest level of each stretch of a long line.
-func thinLevels(levels []curves.Level, most int) []curves.Level {
-	if len(levels) <= most {
-		return levels
-	}
-
-	per := (len(levels) + most - 1) / most
-	var kept []curves.Level
-	for stretch := range slices.Chunk(levels, per) {
-		level := stretch[0]
-		for _, l := range stretch {
-			level.Value = max(level.Value, l.Value)
-		}
-		kept = append(kept, level)
-	}
-
-	if last := levels[len(levels)-1]; kept[len(kept)-1].AtS < last.AtS {
-		kept = append(kept, last)
-	}
-
-	return kept
-}
-
-// thinRequests keeps some of the worst, and of the others every so many.
-func thinRequests(rows []curves.RequestSpan, most int) []curves.RequestSpan {
-	if len(rows) <= most {
-		return rows
-	}
-
-	var worst, rest []int
-	for i, r := range rows {
-		if r.Worst || r.Failure != "" {
-			worst = append(worst, i)
-		} else {
-			rest = append(rest, i)
-		}
-	}
-
-	keep := func(from []int, n int) []int {
-		if len(from) <= n {
-			return from
-		}
-		picked := make([]int, n)
-		for i := range picked {
-			picked[i] = from[i*len(from)/n]
-		}
-		return picked
-	}
-
-	picked := keep(worst, most/3)
-	picked = append(picked, keep(rest, most-len(picked))...)
-	slices.Sort(picked)
-	kept := make([]curves.RequestSpan, len(picked))
-	for i, at := range picked {
-		kept[i] = rows[at]
-	}
-
-	return kept
+	p.requests = slices.Clip(curves.ThinRequests(t.Requests.Rows(), b.requests))
+	p.inFlight, p.tokensInHand = curves.ThinLevels(t.InFlight.Requests(), b.moments),
+		curves.ThinLevels(t.InFlight.Tokens(), b.moments)
 }

@@ -63,7 +63,7 @@ func (d *drawer) deciding() (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is not an error
 	}
 
-	f, err := twice("sweep-"+figure.Name, size{answerChart, 266}, size{phoneChart, 236},
+	f, err := drawBoth("sweep-"+figure.Name, size{answerChart, 266}, size{phoneChart, 236},
 		func(h chart.Head, height float64) (chart.SVG, error) { return d.overLoad(figure, h, height) })
 	if err != nil || f.SVG == "" {
 		return nil, err
@@ -110,7 +110,7 @@ func (d *drawer) captionOf(f catalog.Figure) string {
 		}
 	}
 	if len(without) > 0 {
-		caption += " Not known of " + text.Few(without) + "."
+		caption += " Not known for " + text.Few(without) + "."
 	}
 
 	return caption

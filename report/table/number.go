@@ -31,6 +31,20 @@ func Number(v *float64, decimals int) string {
 	return strconv.FormatFloat(*v, 'f', decimals, 64)
 }
 
+// Scaled is a figure times a factor with so many decimals; Missing where it is not known.
+func Scaled[N int64 | float64](v *N, factor float64, decimals int) string {
+	if v == nil {
+		return Missing
+	}
+	return Number(new(float64(*v)*factor), decimals)
+}
+
+// Milliseconds is a time in seconds, shown in milliseconds.
+func Milliseconds(seconds *float64) string { return Scaled(seconds, 1000, 2) }
+
+// Gibibytes is a number of bytes in GiB.
+func Gibibytes(bytes *int64) string { return Scaled(bytes, 1.0/(1<<30), 2) }
+
 // Missing is shown where nothing was measured.
 const Missing = "-"
 
