@@ -111,7 +111,7 @@ func fromCSV(name string, text []byte) (content, error) {
 		case len(c.entries)+len(tests) >= maxEntries:
 			return c, fmt.Errorf("more than %d rows", maxEntries)
 		case hasAll(heads, "avg_ts", "n_prompt"):
-			tests = append(tests, lenient.ObjectOfCells(heads, cells, line))
+			tests = append(tests, objectOfCells(heads, cells, line))
 		default:
 			c.entries = append(c.entries, fromRow(name, heads, cells, line, meaning))
 		}

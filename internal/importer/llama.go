@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -76,6 +77,7 @@ func fromPrograms(name string, objects []lenient.Object) (c content) {
 	return c
 }
 
+// addTest adds a test as a row.
 func addTest(e *stated.Entry, o lenient.Object, row results.LlamaBenchRow) {
 	for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
 		if raw, ok := o.Values[key]; ok {
@@ -86,6 +88,7 @@ func addTest(e *stated.Entry, o lenient.Object, row results.LlamaBenchRow) {
 	e.Model = row.ModelName()
 }
 
+// warnOfTest warns about what is wrong with an object of a program.
 func warnOfTest(e *stated.Entry, o lenient.Object, notes []string) {
 	for _, again := range o.Twice {
 		e.Warn(results.WarnImportedUnusable, "a key occurs twice; the last value is used: %s", plain.Shown(again))
@@ -95,7 +98,7 @@ func warnOfTest(e *stated.Entry, o lenient.Object, notes []string) {
 	}
 }
 
-// commonSettings are the settings that all rows of a result share, for telling
+// commonSettings returns the settings that all rows of a result share, which tell
 // results of one model apart.
 func commonSettings(e *stated.Entry) []results.RowSetting {
 	if len(e.Rows) == 0 {
@@ -124,7 +127,7 @@ func fromSQL(name string, lines []plain.Line) content {
 		}
 		cells := valuesOfSQL(m[2])
 		heads := strings.Split(strings.ReplaceAll(m[1], " ", ""), ",")
-		o := lenient.ObjectOfCells(heads, cells, l.No)
+		o := objectOfCells(heads, cells, l.No)
 		if len(cells) != len(heads) || kindOf(o) != formatLlamaJSON {
 			c.reject(l.No, l.Text)
 			continue
@@ -163,3 +166,20 @@ func valuesOfSQL(text string) (all []string) {
 }
 
 var closingQuote = regexp.MustCompile(`'\s*(,\s*('|-?\d|NULL)|$)`) // with what follows
+
+// objectOfCells makes an object of a row of a CSV file or an INSERT of llama-bench,
+// whose values are text.
+func objectOfCells(heads, cells []string, line int) lenient.Object {
+	o := lenient.Object{Values: map[string]json.RawMessage{}, Line: line}
+	for i, head := range heads {
+		if i >= len(cells) || o.Has(head) {
+			continue
+		}
+		o.Keys = append(o.Keys, head)
+		isText := head == "build_commit" || head == "tensor_split" || head == "cpu_mask"
+		if o.Values[head] = lenient.Quoted(cells[i]); !isText && plain.IsNumber(cells[i]) {
+			o.Values[head] = json.RawMessage(cells[i])
+		}
+	}
+	return o
+}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/benchrig/bench/internal/importer/lenient"
 	"github.com/benchrig/bench/internal/importer/plain"
-	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/internal/nanjson"
 )
 
 // scattered finds results within other text: an object or an array that spans lines,
 // after the messages of a program and before those of its end. The lines around it
 // are read as text, as is an object that does not end.
 func scattered(name string, text []byte) content {
-	text = llamabench.WithoutNaN(text)
+	text = nanjson.ToNull(text)
 	var objects []lenient.Object
 	around := bytes.Clone(text) // with the results blanked out
 	for at := 0; at < len(text) && len(objects) <= maxEntries; {
@@ -44,7 +44,7 @@ func scattered(name string, text []byte) content {
 	return c
 }
 
-// objectsAt decodes the results that begin at an index, and how long they are;
+// objectsAt returns the results that begin at an index, and their length in bytes;
 // nil: none begin there.
 func objectsAt(text []byte, at int) ([]lenient.Object, int) {
 	decoder := json.NewDecoder(bytes.NewReader(text[at:]))
@@ -74,8 +74,8 @@ func blank(text []byte) {
 	}
 }
 
-// hasScattered reports whether a text that is not JSON as a whole may hold results
-// in it which are not lines by themselves.
+// hasScattered reports whether a text that is not JSON as a whole may hold results that
+// are not lines by themselves.
 func hasScattered(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if bytes.Contains(line, []byte(`"avg_ts"`)) && !isObjectLine(line) {
@@ -85,14 +85,14 @@ func hasScattered(text []byte) bool {
 	return false
 }
 
-// isObjectLine says that a line is a JSON object by itself.
+// isObjectLine reports whether a line is a JSON object by itself.
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
-// errorOfForm tells what a file is that holds no result as it stands, by how it
-// begins; nil: it may hold one.
+// errorOfForm returns an error that names a file which holds no result as it stands, by
+// how it begins; nil: it may hold one.
 func errorOfForm(data []byte) error {
 	has := func(beginning string) bool { return bytes.HasPrefix(data, []byte(beginning)) }
 	switch {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/nanjson"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -29,7 +30,7 @@ func Holds(object []byte) bool {
 // array or within another object, whatever is around it.
 func parseJSON(output []byte) Output {
 	var out Output
-	output = WithoutNaN(output)
+	output = nanjson.ToNull(output)
 	for at := 0; at < len(output); {
 		next := bytes.IndexAny(output[at:], "{[")
 		if next < 0 {

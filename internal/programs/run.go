@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/internal/nanjson"
 	"github.com/benchrig/bench/results"
 )
 
@@ -65,7 +66,7 @@ func rowsOf(log []byte) Run {
 // objectsOf reads the JSON objects of a program, the first on a line each.
 func objectsOf(program Program, text []byte) Run {
 	var run Run
-	text = llamabench.WithoutNaN(text)
+	text = nanjson.ToNull(text)
 	for len(text) > 0 {
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		next := min(len(line)+1, len(text))

@@ -1,5 +1,5 @@
-// Package lenient reads JSON as programs print it: NaN and Infinity among numbers,
-// keys that stand twice, one object after another.
+// Package lenient reads JSON as programs print it: NaN and Infinity among numbers, keys
+// that occur twice, one object after another.
 //
 // What goes in: the bytes of a text. What comes out: objects with their keys in
 // order, and the line at which each begins. It knows no format.
@@ -11,21 +11,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/nanjson"
 )
 
-// maxObjects bounds the objects of a text, so that hostile files end in an error
-// and not in a machine without memory.
+// maxObjects bounds the objects of a text, so that a hostile file ends in an error and
+// does not exhaust the machine's memory.
 const maxObjects = 20_000
 
 // Object is a JSON object with its keys in order.
 type Object struct {
 	Keys   []string
 	Values map[string]json.RawMessage
-	Twice  []string // keys that stand more than once; the last counts, as in Python
+	Twice  []string // keys that occur more than once; the last counts, as in Python
 	Line   int      // where it begins, from 1
 }
 
@@ -39,13 +38,14 @@ func (o *Object) Has(keys ...string) bool {
 	return true
 }
 
-// Into decodes one value; false where it is absent or of another type.
+// Into decodes one value into v. It returns false if the value is absent or of another
+// type.
 func (o *Object) Into(key string, v any) bool {
 	raw, ok := o.Values[key]
 	return ok && string(raw) != "null" && json.Unmarshal(raw, v) == nil
 }
 
-// Text is a value that is a string; "": there is none.
+// Text returns a value that is a string; "": there is none.
 func (o *Object) Text(key string) string {
 	var s string
 	if !o.Into(key, &s) {
@@ -54,65 +54,10 @@ func (o *Object) Text(key string) string {
 	return s
 }
 
-// withoutNaN puts the words that Python and C write for numbers beyond JSON into
-// quotation marks, so that they are kept as what they are: no numbers.
-func withoutNaN(data []byte) []byte {
-	if !slices.ContainsFunc(notNumbers(), func(word string) bool { return bytes.Contains(data, []byte(word)) }) {
-		return data
-	}
-
-	out := make([]byte, 0, len(data)+len(data)/16)
-	for i := 0; i < len(data); {
-		switch data[i] {
-		case '"':
-			end := stringEnd(data, i)
-			out = append(out, data[i:end]...)
-			i = end
-			continue
-		case 'N', 'n', 'I', 'i', '-':
-			if word := wordAt(data[i:]); word != "" {
-				out = append(append(append(out, '"'), word...), '"')
-				i += len(word)
-				continue
-			}
-		}
-		out = append(out, data[i])
-		i++
-	}
-
-	return out
-}
-
-func wordAt(data []byte) string {
-	digits, isNegative := bytes.CutPrefix(data, []byte("-"))
-	for _, word := range notNumbers() {
-		if bytes.HasPrefix(digits, []byte(word)) {
-			return map[bool]string{true: "-"}[isNegative] + word
-		}
-	}
-	return ""
-}
-
-// notNumbers are tried in this order: the longer ones first.
-func notNumbers() []string { return []string{"nan(ind)", "nan(snan)", "NaN", "Infinity", "nan", "inf"} }
-
-// stringEnd is the index behind the string that begins at i.
-func stringEnd(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(data)
-}
-
-// ObjectsIn reads a file of one object, of an array of them, or of several one
-// after the other.
+// ObjectsIn reads a file of one object, of an array of objects, or of several of these
+// one after the other.
 func ObjectsIn(data []byte) ([]Object, error) {
-	data = withoutNaN(data)
+	data = nanjson.ToText(data)
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var all []Object
 
@@ -138,7 +83,7 @@ func ObjectsIn(data []byte) ([]Object, error) {
 	}
 }
 
-// AppendObjects adds an object, or those of an array, that begins at a line.
+// AppendObjects appends an object, or those of an array; raw begins at a line.
 func AppendObjects(all []Object, raw json.RawMessage, line int) ([]Object, error) {
 	switch raw[0] {
 	case '{':
@@ -206,7 +151,7 @@ func ObjectOf(raw json.RawMessage) (Object, error) {
 	return o, nil
 }
 
-// Brief is a JSON value for keeping; long lists and texts are only described.
+// Brief returns a JSON value as text to keep; long lists and texts are only described.
 func Brief(raw json.RawMessage) string {
 	const longest = 512
 	if len(raw) <= longest {
@@ -223,7 +168,7 @@ func Brief(raw json.RawMessage) string {
 	return strings.ToValidUTF8(string(raw[:longest]), "") + fmt.Sprintf("... (%d bytes)", len(raw))
 }
 
-// JSON writes the object again.
+// JSON returns the object as JSON again, each key once.
 func (o *Object) JSON() []byte {
 	var line bytes.Buffer
 	line.WriteByte('{')
@@ -231,33 +176,14 @@ func (o *Object) JSON() []byte {
 		if i > 0 {
 			line.WriteByte(',')
 		}
-		fmt.Fprintf(&line, "%s:%s", quoted(key), o.Values[key])
+		fmt.Fprintf(&line, "%s:%s", Quoted(key), o.Values[key])
 	}
 	line.WriteByte('}')
 	return line.Bytes()
 }
 
-// ObjectOfCells makes an object of a row of a CSV file or an INSERT, whose
-// values are text.
-func ObjectOfCells(heads, cells []string, line int) Object {
-	o := Object{Values: map[string]jsonText{}, Line: line}
-	for i, head := range heads {
-		if i >= len(cells) || o.Has(head) {
-			continue
-		}
-		o.Keys = append(o.Keys, head)
-		if plain.IsNumber(cells[i]) && head != "build_commit" && head != "tensor_split" && head != "cpu_mask" {
-			o.Values[head] = jsonText(cells[i])
-			continue
-		}
-		o.Values[head] = quoted(cells[i])
-	}
-	return o
-}
-
-type jsonText = json.RawMessage
-
-func quoted(s string) json.RawMessage {
+// Quoted returns a text as a JSON string.
+func Quoted(s string) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return json.RawMessage(`""`)
