@@ -12,8 +12,13 @@ const staleGPU = 15 * time.Second
 
 // GPU takes in a reading.
 func (l *Live) GPU(g *results.GPUReading) {
+	if l == nil {
+		return
+	}
 	at := time.Now()
-	l.change(func() { l.gpus[g.Device] = gpuAt{*g, at} })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gpus[g.Device] = gpuAt{*g, at}
 }
 
 // fillGPUs tells the last readings in the order of the devices. Where a GPU

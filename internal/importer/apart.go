@@ -17,21 +17,21 @@ import (
 // differ, so that they are not repeats of each other.
 type dimension struct {
 	load  bool                         // it belongs to the point; else to the variant
-	empty bool                         // "" is a value too: nothing is set
-	of    func(e *stated.Entry) string // how it is told in a name; "": not known
+	empty bool                         // "" is a value, too: nothing is set
+	of    func(e *stated.Entry) string // the part of a name that shows it; "": not known
 }
 
-// dimensions are told in this order.
-func (n *namer) dimensions(all []*stated.Entry) []dimension {
+// dimensions lists them in the order in which names show them.
+func dimensions(all []*stated.Entry) []dimension {
 	dims := []dimension{
-		{empty: true, of: func(e *stated.Entry) string { return paramsText(e.Params) }},
-		{empty: true, of: envText},
-		{empty: true, of: func(e *stated.Entry) string { return map[bool]string{true: "simulated"}[e.Simulated] }},
+		{empty: true, of: func(e *stated.Entry) string { return joined(e.Params, " ") }},
+		{empty: true, of: func(e *stated.Entry) string { return joined(e.Env, "=") }},
+		{empty: true, of: simulatedText},
 		{of: func(e *stated.Entry) string { return path.Base(e.Model) }},
 		{of: func(e *stated.Entry) string { return e.Backend }},
 		{of: func(e *stated.Entry) string { return e.EndpointType }},
 		{of: func(e *stated.Entry) string { return e.Asked.Endpoint }},
-		{of: func(e *stated.Entry) string { return tokenizerText(e) }},
+		{of: tokenizerText},
 		{load: true, of: func(e *stated.Entry) string { return e.Asked.Dataset }},
 		{load: true, of: func(e *stated.Entry) string { return strings.Join(lengths(e), "-") }},
 		{load: true, of: wholeText("in", func(e *stated.Entry) *int { return e.Asked.InputLen })},
@@ -58,7 +58,7 @@ func (n *namer) dimensions(all []*stated.Entry) []dimension {
 	return append(dims, settingDimensions(all)...)
 }
 
-// settingDimensions are the settings of llama-bench, one each.
+// settingDimensions returns a dimension for each setting of llama-bench.
 func settingDimensions(all []*stated.Entry) []dimension {
 	var names []string
 	for _, e := range all {
@@ -82,11 +82,11 @@ func settingDimensions(all []*stated.Entry) []dimension {
 	return dims
 }
 
-// makeNamesUnique adds to the names of results that are under one name what they
-// differ in.
+// makeNamesUnique adds to names that several results share what tells these results
+// apart.
 func (n *namer) makeNamesUnique(all []*stated.Entry) {
 	fixed := n.o.Variant != "" || n.pattern != nil
-	for _, d := range n.dimensions(all) {
+	for _, d := range dimensions(all) {
 		differ := differing(all, d)
 		for _, e := range all {
 			text := d.of(e)
@@ -103,7 +103,7 @@ func (n *namer) makeNamesUnique(all []*stated.Entry) {
 	}
 }
 
-// differing are the variants with a point at which two results are known to
+// differing returns the variants that have a point at which two results are known to
 // differ in a dimension.
 func differing(all []*stated.Entry, d dimension) map[string]bool {
 	first := map[[2]string]string{}
@@ -126,8 +126,8 @@ func differing(all []*stated.Entry, d dimension) map[string]bool {
 	return differ
 }
 
-// measuredText tells a number that was measured, not set: values that are close
-// together are those of repeats and told as one.
+// measuredText names a number that was measured, not set: values within the ratio near
+// are taken for those of repeats, and have the name of the lowest.
 func measuredText(all []*stated.Entry, name string, of func(*stated.Entry) float64, near float64,
 ) func(*stated.Entry) string {
 	var values []float64
@@ -154,18 +154,23 @@ func measuredText(all []*stated.Entry, name string, of func(*stated.Entry) float
 	}
 }
 
-func meanInput(e *stated.Entry) float64 {
-	if e.Figures.TotalInputTokens == nil || e.Figures.Completed == 0 {
+func meanInput(e *stated.Entry) float64 { return perRequest(e, e.Figures.TotalInputTokens) }
+
+func meanOutput(e *stated.Entry) float64 { return perRequest(e, e.Figures.TotalOutputTokens) }
+
+// perRequest divides a total by the number of completed requests; 0: not known.
+func perRequest(e *stated.Entry, total *int64) float64 {
+	if total == nil || e.Figures.Completed == 0 {
 		return 0
 	}
-	return float64(*e.Figures.TotalInputTokens) / float64(e.Figures.Completed)
+	return float64(*total) / float64(e.Figures.Completed)
 }
 
-func meanOutput(e *stated.Entry) float64 {
-	if e.Figures.TotalOutputTokens == nil || e.Figures.Completed == 0 {
-		return 0
+func simulatedText(e *stated.Entry) string {
+	if e.Simulated {
+		return "simulated"
 	}
-	return float64(*e.Figures.TotalOutputTokens) / float64(e.Figures.Completed)
+	return ""
 }
 
 func tokenizerText(e *stated.Entry) string {
@@ -198,10 +203,11 @@ func numberText(name string, v *float64) string {
 	return name + strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-func envText(e *stated.Entry) string {
+// joined writes pairs of a name and a value, by name.
+func joined(pairs map[string]string, between string) string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		parts = append(parts, name+"="+e.Env[name])
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		parts = append(parts, name+between+pairs[name])
 	}
 	return strings.Join(parts, " ")
 }

@@ -199,6 +199,11 @@ func TestApartWithNames(t *testing.T) {
 		t.Errorf("copies under names that the user gives: %v, want two steps", err)
 	}
 
+	named, err := Import(copied, Options{VariantPattern: `^(z*)`})
+	if err != nil || named.Steps[0].Result.Step.Variant != "M" {
+		t.Errorf("a pattern that matches nothing of the name: %v, want the variant of the file", err)
+	}
+
 	files := []Source{{"a.json", []byte(saved())}, {"b.json", []byte(saved("backend", `"sglang"`))}}
 	got, err := Import(files, Options{Variant: "mine"})
 	if err != nil {

@@ -30,21 +30,21 @@ func (s *scanner) block(head plain.Line) {
 		case m != nil:
 			s.blockValue(e, m[1], m[2], l.No)
 		default:
-			s.close(e, false) // no line of a block
+			s.closeBlock(e, false) // not a line of a block
 			s.at--
 			return
 		}
 	}
 
 	s.at--
-	s.close(e, ended)
+	s.closeBlock(e, ended)
 }
 
 func isBlockHead(text string) bool {
 	return strings.Contains(text, "Benchmark Result") && blockHead.MatchString(text)
 }
 
-// isPart is the title of a part of a block.
+// isPart reports whether a line is the title of a part of a block.
 func isPart(text string) bool {
 	switch strings.ToLower(text) {
 	case "time to first token", "time per output token (excl. 1st token)", "time per output token",
@@ -62,8 +62,8 @@ func (s *scanner) blockValue(e *stated.Entry, label, text string, line int) {
 	e.Take(label, text, line, false)
 }
 
-// close ends a block. Its generation shows in its labels.
-func (s *scanner) close(e *stated.Entry, ended bool) {
+// closeBlock ends a block. Its labels show which client printed it.
+func (s *scanner) closeBlock(e *stated.Entry, ended bool) {
 	seen := map[string]bool{}
 	for _, v := range e.Origin.Stated {
 		seen[v.Label] = true
@@ -96,8 +96,8 @@ func (s *scanner) close(e *stated.Entry, ended bool) {
 	s.before, s.last = nearby{}, e
 }
 
-// generationBy tells the client by the arguments that only it has; "": the block
-// and its arguments are those of several.
+// generationBy returns the client whose arguments these are, by those that only it
+// has; "": several clients may have them.
 func generationBy(args [][2]string) results.Generation {
 	for _, a := range args {
 		switch a[0] {

@@ -27,7 +27,7 @@ type Source struct {
 	Data []byte
 }
 
-// Options say what the files do not.
+// Options say what the files do not state.
 type Options struct {
 	Format  string // one of Formats; "": by content
 	Variant string // name for every result; "": by headings, labels and models
@@ -37,11 +37,11 @@ type Options struct {
 	Renames        []Rename // of variants, after they have their names
 }
 
-// Setting is what the user knows and the files do not tell.
+// Setting is what the user knows and the files do not state.
 type Setting struct{ Key, Value string }
 
-// Limits on what is read, so that hostile files end in an error and not in a
-// machine without memory.
+// Limits on what is read, so that a hostile file ends in an error and does not exhaust
+// the machine's memory.
 const (
 	maxBytes   = 512 << 20 // of a file
 	maxEntries = 20_000    // results of an import
@@ -80,8 +80,8 @@ type Step struct {
 	Notes   []string // text beside it
 }
 
-// Import reads files. Those without a result are not an error as long as there are
-// commands or one of the others has one.
+// Import reads files. A file without a result is an error only if no file has one, or
+// a command.
 func Import(sources []Source, o Options) (*Imported, error) {
 	names, err := newNamer(o)
 	if err != nil {

@@ -24,3 +24,14 @@ func TestFailedStepOfProgram(t *testing.T) {
 		t.Errorf("runs %+v, want one of method vllm-throughput", runs)
 	}
 }
+
+// The drafts that a result itself states are kept where it stands in a log.
+func TestDraftsOfResultInLog(t *testing.T) {
+	got, err := Import([]Source{{"log", []byte("starting\n" + mtp + "\n")}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := got.Steps[0].Result.Servers[0].Speculation; d == nil || *d.DraftTokens != 1248 {
+		t.Errorf("drafts %+v, want 1248 tokens", d)
+	}
+}

@@ -2,9 +2,7 @@ package importer
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
@@ -12,11 +10,11 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// sharedFigures are how many figures two places must have in common, all equal,
-// to be the same result told twice.
+// sharedFigures is how many figures two places must have in common, all equal, to
+// state the same result.
 const sharedFigures = 3
 
-// printedFigures are the figures of a result as they were printed.
+// printedFigures returns the figures of a result as they were printed.
 func printedFigures(e *stated.Entry) map[string]string {
 	all := make(map[string]string)
 	for _, s := range e.Origin.Stated {
@@ -27,10 +25,10 @@ func printedFigures(e *stated.Entry) map[string]string {
 	return all
 }
 
-// mergeSame makes one result of those that a text tells twice: a table that sums
-// up the blocks below it would otherwise count each of them again.
+// mergeSame makes one result of those that a text states twice: a table that sums up
+// the blocks below it would otherwise count each of them again.
 func mergeSame(entries []*stated.Entry) []*stated.Entry {
-	const most = 2000 // of which every pair is looked at
+	const most = 2000 // entries, of which every pair is compared
 	if len(entries) > most {
 		return entries
 	}
@@ -47,7 +45,7 @@ func mergeSame(entries []*stated.Entry) []*stated.Entry {
 				continue
 			}
 			if len(figures[i]) == len(figures[k]) && i < k {
-				continue // of two that say as much the first stays
+				continue // of two that state as much the first stays
 			}
 			entries[k].Absorb(entries[i])
 			gone[i] = true
@@ -64,7 +62,7 @@ func mergeSame(entries []*stated.Entry) []*stated.Entry {
 	return left
 }
 
-// within says that everything a tells is told by b as well.
+// within reports whether b states everything that a does.
 func within(a, b *stated.Entry, figures, others map[string]string) bool {
 	if a.OfProgram() || b.OfProgram() || a.Own != nil || b.Own != nil || len(figures) < sharedFigures ||
 		len(figures) > len(others) {
@@ -81,8 +79,7 @@ func within(a, b *stated.Entry, figures, others map[string]string) bool {
 	}
 
 	for _, name := range []string{
-		"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len",
-		"burstiness",
+		"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "burstiness",
 	} {
 		if a.IsStated(name) && b.IsStated(name) && a.SettingText(name) != b.SettingText(name) {
 			return false
@@ -92,19 +89,10 @@ func within(a, b *stated.Entry, figures, others map[string]string) bool {
 	return true
 }
 
-// paramsText is what tells two results of one name apart.
-func paramsText(params map[string]string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		parts = append(parts, name+" "+params[name])
-	}
-	return strings.Join(parts, " ")
-}
-
 // withoutCopies leaves out results of a variant and point that were read before: two
 // files, or two places of one, may hold the same measurement, which must not count
-// as a repeat of itself. What a program wrote at one moment with all values equal is
-// the same.
+// as a repeat of itself. Results of one moment whose values are all equal are the same
+// measurement.
 func withoutCopies(all []*stated.Entry) []*stated.Entry {
 	first := make(map[string]*stated.Entry)
 	again := func(key string, e *stated.Entry) bool {
@@ -135,12 +123,12 @@ func withoutCopies(all []*stated.Entry) []*stated.Entry {
 	})
 }
 
-// rowValues are all values of a row, whatever holds them.
+// rowValues returns all values of a row.
 func rowValues(r results.LlamaBenchRow) []any {
 	return []any{r.Test, r.TokensPerS, r.SamplesS, fmt.Sprint(r.Rest), fmt.Sprint(r.Settings())}
 }
 
-// statedTexts are all labels and values of a result, sorted.
+// statedTexts returns all labels and values of a result, sorted.
 func statedTexts(e *stated.Entry) []string {
 	var texts []string
 	for _, s := range e.Origin.Stated {

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -65,7 +66,7 @@ func (n *namer) name(all []*stated.Entry) []*stated.Entry {
 	return all
 }
 
-// rename gives variants the names that the user wants.
+// rename gives variants the names that the user asks for.
 func (n *namer) rename(all []*stated.Entry) {
 	for _, e := range all {
 		n.variants = text.AppendNew(n.variants, e.Ref.Variant)
@@ -90,18 +91,27 @@ func (n *namer) checkRenames() error {
 	return nil
 }
 
+// partOf returns the part of a file's name that a group of the pattern matches, or the
+// group of a number where none has the name; "": none does.
+func (n *namer) partOf(file, group string, otherwise int) string {
+	if n.pattern == nil {
+		return ""
+	}
+	m, at := n.pattern.FindStringSubmatch(file), max(n.pattern.SubexpIndex(group), otherwise)
+	if m == nil || at < 0 {
+		return ""
+	}
+	return m[at]
+}
+
+// variant names the variant of a result by what the user wants, else by what the file
+// states.
 func (n *namer) variant(e *stated.Entry) string {
 	if n.o.Variant != "" {
 		return n.o.Variant
 	}
-	if n.pattern != nil {
-		if m := n.pattern.FindStringSubmatch(e.Origin.File); m != nil {
-			return tidy(m[max(n.pattern.SubexpIndex("variant"), 1)])
-		}
-	}
-
 	for _, name := range []string{
-		e.Variant, path.Base(e.Model),
+		n.partOf(e.Origin.File, "variant", 1), e.Variant, path.Base(e.Model),
 		strings.TrimSuffix(e.Origin.File, path.Ext(e.Origin.File)),
 	} {
 		if name = tidy(name); name != "" && name != "." {
@@ -112,7 +122,7 @@ func (n *namer) variant(e *stated.Entry) string {
 	return "imported"
 }
 
-// tidy makes a name of a text.
+// tidy makes a name of a text: one line, at most 80 characters, no emphasis.
 func tidy(text string) string {
 	const longest = 80
 	text = strings.Join(strings.Fields(plain.Shown(text)), " ")
@@ -122,16 +132,10 @@ func tidy(text string) string {
 	return strings.Trim(text, "*`_:-. ")
 }
 
-// point is the load by its label, as scenarios make it.
+// point names the load of a result, as scenarios name load points.
 func (n *namer) point(e *stated.Entry) string {
-	if n.pattern != nil && n.pattern.SubexpIndex("point") > 0 {
-		if m := n.pattern.FindStringSubmatch(e.Origin.File); m != nil && m[n.pattern.SubexpIndex("point")] != "" {
-			return tidy(m[n.pattern.SubexpIndex("point")])
-		}
-	}
-
-	if e.Point != "" {
-		return tidy(e.Point)
+	if point := cmp.Or(n.partOf(e.Origin.File, "point", -1), e.Point); point != "" {
+		return tidy(point)
 	}
 
 	var parts []string
@@ -151,10 +155,11 @@ func (n *namer) point(e *stated.Entry) string {
 	return strings.Join(parts, "-")
 }
 
-// everything is the point of a result whose load is not told.
+// everything is the point of a result whose load is not known.
 const everything = "all"
 
-// lengths are the parts of a point's label that give prompts and answers.
+// lengths returns the parts of a point's name that give the lengths of prompts and
+// answers; nil: not known.
 func lengths(e *stated.Entry) []string {
 	if e.Asked.InputLen == nil || e.Asked.OutputLen == nil {
 		return nil
@@ -167,7 +172,7 @@ var (
 	hyphens    = regexp.MustCompile(`-{2,}`)
 )
 
-// slug is a name for a folder.
+// slug makes the name of a folder of a text.
 func slug(text string) string {
 	const longest = 60
 	s := strings.Trim(hyphens.ReplaceAllString(notInNames.ReplaceAllString(text, "-"), "-"), "-.")
@@ -180,7 +185,7 @@ func slug(text string) string {
 	return s
 }
 
-// id is a name that no other step has.
+// id returns the name, with a number if another step has it.
 func (n *namer) id(name string) string {
 	unique := name
 	for i := 2; n.ids[strings.ToLower(unique)]; i++ {
@@ -202,7 +207,7 @@ func shareEngines(all []*stated.Entry) {
 		switch before, known := of[key(e)]; {
 		case e.Engine == "" || known && before == e.Engine:
 		case known:
-			of[key(e)] = "" // two: nothing is guessed
+			of[key(e)] = "" // two engines: nothing is guessed
 		default:
 			of[key(e)] = e.Engine
 		}

@@ -12,9 +12,9 @@ var (
 	digits      = regexp.MustCompile(`\d+`)
 )
 
-// withoutPrefixes cuts from the lines of a block, and of those before it, what a
-// log has before each of them: the mark of a comment, a time, the name of a
-// container. Numbers within it may differ from line to line.
+// withoutPrefixes cuts off what a log puts before each line of a block and before the
+// lines above it: the mark of a comment, a time, the name of a container. Numbers in
+// it may differ from line to line.
 func withoutPrefixes(lines []plain.Line) {
 	const longest = 200
 	for i, l := range lines {

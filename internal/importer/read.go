@@ -62,8 +62,8 @@ func read(s Source, format string) (results.ImportedFile, []*stated.Entry, error
 	return file, c.entries, nil
 }
 
-// mostInformative are the lines to keep of too many: what is not understood first,
-// then headings and commands, then what stands first.
+// mostInformative returns the maxLines lines to keep of too many: first those that were
+// not understood, then commands, then headings, and the earlier ones of a kind first.
 func mostInformative(lines []results.ImportedLine) []results.ImportedLine {
 	rank := map[results.LineKind]int{
 		results.LineNotFigures: 0, results.LineCommand: 1, results.LineHeading: 2,
@@ -146,7 +146,7 @@ func hasObjectLine(text []byte) bool {
 	return false
 }
 
-// lastInsert is the last line that begins an INSERT.
+// lastInsert returns the last line that begins an INSERT.
 func lastInsert(text []byte) []byte {
 	at := bytes.LastIndex(text, []byte("INSERT INTO"))
 	if at < 0 {

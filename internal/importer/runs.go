@@ -16,23 +16,23 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Run is what a results folder is made of: the results of one method.
+// Run is the content of a results folder: the results of one method.
 type Run struct {
 	Manifest    results.Manifest
 	Steps       []Step
-	Environment json.RawMessage // null: nothing is known of the machine
+	Environment json.RawMessage // of the machine; nil: nothing is known
 }
 
-// Naming says what runs are called.
+// Naming is how runs are named.
 type Naming struct {
-	Name  string // scenario; of several methods, the others have theirs behind it
+	Name  string // scenario; further runs of an import add their method
 	Bench string // version of bench
 	At    string // moment of the import, RFC 3339
 }
 
-// Runs splits what was read by method: figures of different methods never stand
-// in one run. Where there is no result there is one run without steps. The id
-// of a run follows from the files and options.
+// Runs splits what was read by method: figures of different methods are never in one
+// run. Without a result there is one run without steps. The id of a run follows from
+// the files and options.
 func (i *Imported) Runs(n Naming, o Options) []Run {
 	var methods []string
 	for _, s := range i.Steps {
@@ -115,8 +115,8 @@ func (r *Run) add(s Step) {
 	r.Steps = append(r.Steps, s)
 }
 
-// tablesFor are the tables beside the usual one that show what was imported:
-// its repeats, drafts, sizes and engines.
+// tablesFor returns the tables beside the usual one that show what was imported: its
+// repeats, drafts, sizes and engines.
 func tablesFor(r Run) []string {
 	var repeats, drafts bool
 	var launchers []string
@@ -149,8 +149,8 @@ func tablesFor(r Run) []string {
 
 var counted = regexp.MustCompile(`^(\d{1,3})\s*x\s*(.+)$`)
 
-// environment is a machine as far as settings tell it: gpus as "8 x NAME",
-// driver, host.
+// environment returns the machine as far as settings describe it: gpus as "8 x NAME",
+// driver, host; nil: not at all.
 func environment(sets []Setting) json.RawMessage {
 	type gpu struct {
 		Index int    `json:"index"`

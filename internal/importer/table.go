@@ -49,6 +49,7 @@ func (s *scanner) table() {
 	}
 }
 
+// notTable keeps the rows of a table without results.
 func (s *scanner) notTable(rows []plain.Line) {
 	for i, r := range rows {
 		kind := results.LineNotFigures
@@ -59,6 +60,7 @@ func (s *scanner) notTable(rows []plain.Line) {
 	}
 }
 
+// firstCells returns the first cell of each row.
 func firstCells(rows []plain.Line) []string {
 	var first []string
 	for _, r := range rows {
@@ -67,7 +69,7 @@ func firstCells(rows []plain.Line) []string {
 	return first
 }
 
-// rowTable has a result in each row.
+// rowTable reads a table with a result in each row.
 func (s *scanner) rowTable(heads []string, rows []plain.Line) {
 	s.keep(rows[0], results.LineHeading)
 	for _, r := range rows[2:] {
@@ -87,8 +89,8 @@ func (s *scanner) rowTable(heads []string, rows []plain.Line) {
 	s.before = nearby{}
 }
 
-// columnTable has a figure in each row, and a result in each column. Where that
-// leaves anything out, its lines are kept whole.
+// columnTable reads a table with a figure in each row and a result in each column. If
+// that leaves anything out, its lines are kept whole.
 func (s *scanner) columnTable(heads []string, rows []plain.Line) {
 	s.keep(rows[0], results.LineHeading)
 	left := slices.ContainsFunc(rows[2:], func(r plain.Line) bool { return len(cellsOf(r.Text)) != len(heads) })
@@ -118,7 +120,7 @@ func (s *scanner) columnTable(heads []string, rows []plain.Line) {
 	s.before = nearby{}
 }
 
-// plainRow is a row of a table whose numbers have points before their fractions.
+// plainRow returns a row with points before the fractions of its numbers.
 func (s *scanner) plainRow(row string) string {
 	if s.commas != plain.Decimal {
 		return row
@@ -131,6 +133,7 @@ func (s *scanner) plainRow(row string) string {
 
 var inRow = regexp.MustCompile(`\b\d+(?:\.\d{3})*,\d+\b`)
 
+// tableEntry takes the result of a row.
 func (s *scanner) tableEntry(e *stated.Entry, at plain.Line) {
 	if !e.HasFigures() {
 		s.keep(at, results.LineNotFigures)
@@ -140,7 +143,7 @@ func (s *scanner) tableEntry(e *stated.Entry, at plain.Line) {
 	s.last = nil
 }
 
-// cell takes one cell. What is not a figure names the result.
+// cell takes one cell. What is not a figure becomes part of the name or a parameter.
 func (s *scanner) cell(e *stated.Entry, head, text string, line int) {
 	if plain.Cell(text) == "" {
 		return
@@ -167,7 +170,7 @@ func (s *scanner) cell(e *stated.Entry, head, text string, line int) {
 
 var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
 
-// llamaTable reads llama-bench's own table, and the build that is below.
+// llamaTable reads llama-bench's own table, and the line with the build below it.
 func (s *scanner) llamaTable(rows []plain.Line) {
 	e := s.newEntry("llama-bench-table", rows[0].No)
 	e.Origin.StatedSettings = settingNames()
@@ -212,7 +215,7 @@ func (s *scanner) llamaTable(rows []plain.Line) {
 	s.before, s.last = nearby{}, nil
 }
 
-// valuesOf are the values of a text: of its blocks and tables.
+// valuesOf returns the values in the blocks and tables of a text.
 func valuesOf(lines []plain.Line) []plain.Value {
 	var values []plain.Value
 	var heads []string

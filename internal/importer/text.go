@@ -1,8 +1,10 @@
 package importer
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/commands"
@@ -14,7 +16,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// scanner reads results out of a text: blocks, tables, commands beside them.
+// scanner reads results out of a text line by line: blocks, tables and JSON, with the
+// headings, commands and notes around them. What precedes a result is collected in
+// before, and becomes part of the next result under the same heading.
 type scanner struct {
 	name   string
 	lines  []plain.Line
@@ -30,7 +34,7 @@ type scanner struct {
 	carried nearby        // the client's command that holds for blocks without one of their own
 
 	commas    plain.Commas
-	simulated bool // a line said that what follows comes from bench's simulator
+	simulated bool // a line marked all that follows as simulated by bench
 }
 
 // nearby is what precedes a result and belongs to it.
@@ -45,7 +49,7 @@ type nearby struct {
 	stages   string // line of a log about the time that the stages of drafting take
 	notes    []string
 
-	simulated bool // the line above the block says so
+	simulated bool // the line above the block marks it as simulated
 }
 
 var (
@@ -74,14 +78,14 @@ func fromText(name string, lines []plain.Line) content {
 	return s.out
 }
 
-// newEntry is a result of the text.
+// newEntry returns the entry of a result that begins at a line.
 func (s *scanner) newEntry(format string, line int) *stated.Entry {
 	e := stated.New(s.name, format, line)
 	e.Commas = s.commas
 	return e
 }
 
-// withoutQuote is a line without the marks of a quotation in mail or Markdown.
+// withoutQuote returns a line without the marks of a quotation in mail or Markdown.
 func withoutQuote(text string) string {
 	for strings.HasPrefix(text, ">") {
 		text = strings.TrimPrefix(text[1:], " ")
@@ -89,7 +93,7 @@ func withoutQuote(text string) string {
 	return text
 }
 
-// plainText is a line without blanks around it and the marks of a list.
+// plainText returns a line without blanks around it and the marks of a list.
 func plainText(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || !strings.ContainsRune("*+-", rune(text[0])) {
@@ -110,8 +114,8 @@ func (s *scanner) keep(l plain.Line, kind results.LineKind) {
 	s.counts[kind] += len(s.out.lines) - before
 }
 
-// looksFigures says that a line reads like a measurement, or begins one that
-// was cut off.
+// looksFigures reports whether a line reads like a measurement, or begins one that was
+// cut off.
 func looksFigures(text string) bool {
 	if strings.Contains(text, `"build_commit"`) {
 		return true
@@ -160,7 +164,7 @@ func (s *scanner) line(l plain.Line) {
 	}
 }
 
-// heading begins another section; within a fence, one mark is a comment.
+// heading begins another section; within a fence, one mark begins a comment.
 func (s *scanner) heading(l plain.Line, m []string) {
 	s.keep(l, results.LineHeading)
 	text := strings.Trim(m[2], " :*")
@@ -197,15 +201,16 @@ func (s *scanner) heading(l plain.Line, m []string) {
 	}
 }
 
-// isComment tells a comment in a text without fences, as a shell shows it, from
-// a heading: a concurrency or a flag alone names no section.
+// isComment reports whether a line that looks like a heading is a comment of a shell,
+// in a text without fences: a concurrency or a flag alone names no section.
 func isComment(marks, text string) bool {
 	return marks == "#" && (concurrency.FindString(text) == text && text != "" || flagComment.MatchString(text))
 }
 
 func (s *scanner) setting(l plain.Line) { s.before.settings = append(s.before.settings, l) }
 
-// command takes a command line with its continuations; false: it is not one.
+// command takes a command line with its continuations. It returns false for other
+// lines.
 func (s *scanner) command(l plain.Line, text string) bool {
 	whole, end := text, s.at
 	for strings.HasSuffix(strings.TrimSpace(whole), `\`) && end+1 < len(s.lines) && end-s.at < 200 {
@@ -236,8 +241,8 @@ func (s *scanner) command(l plain.Line, text string) bool {
 	return true
 }
 
-// json takes a line that is a result by itself; false: it is not one. The tests
-// of llama-bench that follow each other, a line each, are one result.
+// json takes a line that is a result by itself, and returns false for others. Tests of
+// llama-bench that follow each other, one on each line, are one result.
 func (s *scanner) json(l plain.Line, raw string) bool {
 	all, kind := objectOnLine(l.No, raw)
 	if kind == "" {
@@ -262,7 +267,7 @@ func (s *scanner) json(l plain.Line, raw string) bool {
 	return true
 }
 
-// objectOnLine is the object that a line is, and what wrote it; "": nobody known.
+// objectOnLine returns the object that a line is, and its format; "": not known.
 func objectOnLine(no int, raw string) (all []lenient.Object, kind string) {
 	if !strings.HasPrefix(raw, "{") {
 		return nil, ""
@@ -275,7 +280,7 @@ func objectOnLine(no int, raw string) (all []lenient.Object, kind string) {
 	return all, kindOf(all[0])
 }
 
-// note keeps a line of text: for the result above or below it, if there is one
+// note keeps a line of text, as a note of the result above or below it if there is one
 // under the same heading.
 func (s *scanner) note(l plain.Line, text string) {
 	if strings.HasPrefix(text, results.SimulatedMark) {
@@ -319,8 +324,8 @@ func (s *scanner) note(l plain.Line, text string) {
 	}
 }
 
-// marked takes bench's own mark of figures that come from its simulator: above a
-// block it is said of that block, elsewhere of all that follows.
+// marked takes bench's mark of simulated figures: right above a block it is about that
+// block, elsewhere about all that follows.
 func (s *scanner) marked() {
 	for _, l := range s.lines[s.at+1:] {
 		if next := strings.TrimSpace(l.Text); next != "" {
@@ -331,12 +336,12 @@ func (s *scanner) marked() {
 	}
 }
 
-// isChatter is what vLLM's client prints of every run.
+// isChatter reports whether a line is one that programs print with every run.
 func isChatter(text string) bool {
 	for _, begin := range []string{
 		"Starting initial", "Initial test run", "Waiting for endpoint", "Traffic request",
-		"You are using the default legacy", "Merges were not", "INFO ", "WARNING ", "ggml_", "Device " +
-			"", "WARNING:", "Skipping endpoint", "Starting main", "tip: ",
+		"You are using the default legacy", "Merges were not", "INFO ", "WARNING ", "WARNING:", "ggml_", "Device ",
+		"Skipping endpoint", "Starting main", "tip: ",
 	} {
 		if strings.HasPrefix(text, begin) {
 			return true
@@ -345,7 +350,7 @@ func isChatter(text string) bool {
 	return strings.Trim(text, "=-| ") == ""
 }
 
-// found takes a result with what precedes it.
+// found takes a result, with what precedes it.
 func (s *scanner) found(e *stated.Entry) {
 	b := s.before
 	maps.Copy(e.Params, b.params)
@@ -370,17 +375,14 @@ func (s *scanner) found(e *stated.Entry) {
 		e.Argv, e.Env = b.client.Argv, b.client.Env
 	}
 
-	e.Drafting, e.Simulated = b.drafting, e.Simulated || b.simulated || s.simulated
-	if b.drafting != nil && b.stages != "" {
-		e.Drafting.LogLines = append(e.Drafting.LogLines, b.stages)
+	e.Simulated = e.Simulated || b.simulated || s.simulated
+	if b.drafting != nil {
+		e.Drafting = new(*b.drafting) // several objects on lines may follow it
+		if b.stages != "" {
+			e.Drafting.LogLines = append(slices.Clone(e.Drafting.LogLines), b.stages)
+		}
 	}
 	e.Notes = append(e.Notes, b.notes...)
-	if e.Variant == "" {
-		e.Variant = s.title
-	}
-	if e.Variant == "" {
-		e.Variant = s.section
-	}
-
+	e.Variant = cmp.Or(e.Variant, s.title, s.section)
 	s.out.entries = append(s.out.entries, e)
 }

@@ -28,10 +28,11 @@ func commandKind() Kind {
 			WorldSize: unknownSize,
 		},
 		API: API{
-			ServedName:  servedOrModel,
-			ModelsPath:  "/v1/models",
-			ModelsMaybe: true,
-			MayTokenize: true,
+			ServedName:   servedOrModel,
+			ModelsPath:   "/v1/models",
+			ModelsMaybe:  true,
+			MayTokenize:  true,
+			AnyModelName: true,
 		},
 		Log: logs.Lines{
 			Requests: logs.TorchRequests, // a wrapper around an engine, most often

@@ -95,7 +95,8 @@ func llamaAPI() API {
 			}},
 			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.meta.size": logs.FactModelBytes}},
 		},
-		Body: map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
+		AnyModelName: true,
+		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
 	}
 }
 

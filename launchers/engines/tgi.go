@@ -57,6 +57,7 @@ func tgiKind() Kind {
 					"max_concurrent_requests": logs.FactSlots,
 				}},
 			},
+			AnyModelName: true,
 		},
 		Log: logs.Lines{
 			Fatal:      tgiFatal(),

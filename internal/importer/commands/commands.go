@@ -1,7 +1,8 @@
-// Package commands finds what a text says of the programs behind its figures. In
-// go lines and cells, out come command lines as words with their environment,
-// arguments as Python prints them, kinds of servers. It starts nothing and
-// guesses nothing.
+// Package commands finds what a text says about the programs behind its figures.
+//
+// What goes in: lines and cells. What comes out: command lines as words with their
+// environment, arguments as Python prints them, kinds of servers. It starts nothing
+// and guesses nothing.
 package commands
 
 import (
@@ -44,7 +45,7 @@ func In(text string) (c Command, ok bool) {
 	text = prompt.ReplaceAllString(text, "")
 	if i := strings.Index(text, "❯ "); i >= 0 {
 		text = text[i+len("❯ "):]
-	} else if i := strings.Index(text, "â¯ "); i >= 0 { // the same, mistaken for Latin-1
+	} else if i := strings.Index(text, "â¯ "); i >= 0 { // the same, taken for Latin-1
 		text = text[i+len("â¯ "):]
 	}
 
@@ -101,8 +102,8 @@ func shellWords(text string) []string {
 	return words
 }
 
-// otherPrograms begin command lines beside the servers themselves: clients, and
-// what starts programs.
+// otherPrograms lists what command lines may begin with beside servers: clients, and
+// programs that start others.
 func otherPrograms() []string {
 	return []string{"llama-bench", "docker", "podman", "genai-perf", "sudo", "numactl", "nohup", "uv"}
 }
@@ -111,19 +112,19 @@ var programSigns = sync.OnceValue(func() []string {
 	return append(engines.Programs(), "llama-", "docker run", "podman run", "benchmark_", "genai-perf")
 })
 
-// namesProgram is a quick look before a thorough one.
+// namesProgram is a quick check before the thorough one of In.
 func namesProgram(text string) bool {
 	return slices.ContainsFunc(programSigns(), func(sign string) bool { return strings.Contains(text, sign) })
 }
 
-// isProgram says that words begin as a command does.
+// isProgram reports whether words begin as a command does.
 func isProgram(words []string) bool {
 	base := words[0][strings.LastIndexByte(words[0], '/')+1:]
 	return slices.Contains(engines.Programs(), base) || slices.Contains(otherPrograms(), base) ||
 		strings.HasPrefix(base, "python") || strings.HasSuffix(base, ".py")
 }
 
-// Launcher names the kind of server that a command starts, as scenarios do.
+// Launcher returns the kind of server that a command starts, as scenarios name it.
 func Launcher(argv []string) string {
 	line := strings.Join(argv, " ")
 	if strings.Contains(line, "docker run") || strings.Contains(line, "podman run") {
@@ -135,7 +136,7 @@ func Launcher(argv []string) string {
 	return "command"
 }
 
-// Flags are a command line's flags in the form of names in Python.
+// Flags returns the flags of a command line, named as Python names arguments.
 func (c Command) Flags() [][2]string {
 	var all [][2]string
 	for i := 1; i < len(c.Argv); i++ {
@@ -156,7 +157,7 @@ func (c Command) Flags() [][2]string {
 	return all
 }
 
-// Namespace reads how Python prints the arguments of a client: "Namespace(a=1,
+// Namespace reads the arguments of a client as Python prints them: "Namespace(a=1,
 // b='x')".
 func Namespace(text string) (all [][2]string) {
 	start := strings.Index(text, "Namespace(")

@@ -7,7 +7,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 )
 
-// EngineNamed is the kind of server that a cell names; "": none that is known.
+// EngineNamed returns the kind of server that a cell names; "": none that is known.
 func EngineNamed(text string) string {
 	for _, kind := range engines.All() {
 		if kind.Title != "" && (strings.EqualFold(text, kind.Title) || strings.EqualFold(text, kind.Name)) {
@@ -19,8 +19,8 @@ func EngineNamed(text string) string {
 
 var engineWords = regexp.MustCompile(`[A-Za-z][A-Za-z.-]*[A-Za-z]`)
 
-// EngineIn is the one kind of server that a heading names in passing, as "fp16
-// llama.cpp" does; "": none, or several.
+// EngineIn returns the one kind of server that a heading such as "fp16 llama.cpp"
+// names; "": none, or several.
 func EngineIn(text string) string {
 	found := ""
 	for _, word := range engineWords.FindAllString(text, -1) {

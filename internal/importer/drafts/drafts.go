@@ -1,6 +1,7 @@
-// Package drafts reads what a server's log says of speculative decoding. In goes
-// a line of text, out comes what it counts, or nothing. It decides nothing about
-// the result that the line is beside.
+// Package drafts reads what a server's log says about speculative decoding.
+//
+// What goes in: a line of text. What comes out: what it counts, or nothing. It does not
+// decide which result the line belongs to.
 package drafts
 
 import (
@@ -13,12 +14,12 @@ import (
 
 var draftLine = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System efficiency: [\d.]+, Number of speculative tokens: (\d+), Number of accepted tokens: (\d+), Number of draft tokens: (\d+), Number of emitted tokens: (\d+)`)
 
-// IsStageTimes reports whether vLLM before V1 tells in a line how long the stages
-// of drafting take.
+// IsStageTimes reports whether a line is that in which vLLM before V1 reports how long
+// the stages of drafting take.
 func IsStageTimes(text string) bool { return strings.Contains(text, "SpecDecodeWorker stage times") }
 
-// In reads the line in which vLLM before V1 reports speculative
-// decoding; nil: another line.
+// In reads the line in which vLLM before V1 reports speculative decoding; nil: another
+// line.
 func In(text string) *results.Drafting {
 	if !strings.Contains(text, "Draft acceptance") {
 		return nil

@@ -1,8 +1,8 @@
-// Package labels tells what a name in another program's results stands for.
+// Package labels finds what a label in another program's results stands for.
 //
 // What goes in: a label such as "P99 TTFT (ms)" or "output_throughput". What comes
-// out: a figure or a setting of ours, and the factor to its unit. It reads no
-// value and knows no format.
+// out: a figure or a setting of bench, and the factor to its unit. It reads no value
+// and knows no format.
 package labels
 
 import (
@@ -20,7 +20,7 @@ type Target struct {
 	Name  string  // of a figure or setting: "request_throughput", "ttft"
 	Stat  string  // of a latency: "mean", "median", "std", "min", "max", "n", "p"; else ""
 	P     float64 // of stat "p"
-	Scale float64 // to our unit; 0: the value is not a number
+	Scale float64 // to bench's unit; 0: the value is not a number
 }
 
 // As names the target as summary.csv does.
@@ -34,16 +34,17 @@ func (t Target) As() string {
 	return t.Stat + "_" + t.Name + "_s"
 }
 
-// IsFigure tells measurements from settings.
+// IsFigure reports whether the target is a measurement, not a setting.
 func (t Target) IsFigure() bool { return t.Stat != "" || FigureNamed(t.Name) }
 
-// FigureNamed reports whether a plain name is a measurement's that files may have.
+// FigureNamed reports whether a name without a statistic is that of a figure which
+// files may have.
 func FigureNamed(name string) bool {
 	f, err := catalog.Find(name)
 	return err == nil && f.Aliases != nil
 }
 
-// plainName is a figure or setting by how files call it, in words; "": unknown.
+// plainName returns the figure or setting that files call by these words; "": unknown.
 func plainName(text string) string {
 	if f, known := catalog.Imported(text); known {
 		return f.Name
@@ -51,7 +52,7 @@ func plainName(text string) string {
 	return settingNamed(text)
 }
 
-// settingNamed is a setting by how files call it; "": unknown.
+// settingNamed returns the setting that files call by these words; "": unknown.
 func settingNamed(text string) string {
 	switch text {
 	case "backend", "endpoint", "temperature", "variant", "point", "repeat", "label", "date":
@@ -93,8 +94,8 @@ func Setting(name string) Target {
 	return Target{Name: name, Scale: 1}
 }
 
-// UnitInBrackets is the end of a label with its unit; LatencyName matches names of
-// latencies with their statistic.
+// UnitInBrackets matches the end of a label with its unit; LatencyName matches the names
+// of latencies with their statistic.
 var (
 	UnitInBrackets = regexp.MustCompile(`\s*\(([^()]*)\)\s*:?\s*$`)
 	notWords       = regexp.MustCompile(`[^a-z0-9.%]+`)
@@ -110,7 +111,7 @@ func latencyPattern() *regexp.Regexp {
 		strings.Join(names, "|") + `)(?: (ms|s|us))?$`)
 }
 
-// metricName is a latency by its short name.
+// metricName returns the name of the latency that has this alias.
 func metricName(text string) string {
 	for _, s := range catalog.Samples() {
 		if slices.Contains(s.Aliases, text) {
@@ -120,7 +121,7 @@ func metricName(text string) string {
 	return text
 }
 
-// SecondsOf is how many seconds a unit has; 0: not a unit of time.
+// SecondsOf returns how many seconds a unit has; 0: not a unit of time.
 func SecondsOf(unit string) float64 {
 	switch unit {
 	case "s", "sec", "seconds":
@@ -133,9 +134,9 @@ func SecondsOf(unit string) float64 {
 	return 0
 }
 
-// Of finds what a label stands for. In JSON, where a name is a program's
-// own, plain durations are seconds; elsewhere a latency without a unit is not
-// understood, and not guessed.
+// Of finds what a label stands for. With program, the label is a name that a program
+// gave, as in JSON: durations without a unit are then seconds. Elsewhere a latency
+// without a unit is not understood, and not guessed.
 func Of(label string, program bool) (Target, bool) {
 	const longest = 80
 	if len(label) > longest {
@@ -176,7 +177,7 @@ func latencyTarget(m []string, unit string) (Target, bool) {
 	t := Target{Name: metricName(m[2]), Stat: m[1]}
 	if t.Stat == "n" {
 		t.Scale = 1
-		return t, unit == "" || unit == "s" // a count; older summary.csv have n_ttft_s
+		return t, unit == "" || unit == "s" // older files summary.csv have n_ttft_s
 	}
 
 	switch {
@@ -194,7 +195,7 @@ func latencyTarget(m []string, unit string) (Target, bool) {
 	return t, t.Scale > 0
 }
 
-// unitFits refuses a unit that the figure does not have.
+// unitFits reports whether a figure or setting may have this unit.
 func unitFits(name, unit string) bool {
 	has := "req/s" // of request_rate
 	if f, err := catalog.Find(name); err == nil {
@@ -214,13 +215,13 @@ func unitFits(name, unit string) bool {
 	return false
 }
 
-// IsCount says that a label names a whole number.
+// IsCount reports whether a label names a count, which has no fraction.
 func IsCount(label string) bool {
 	t, understood := Of(label, false)
 	return understood && t.Counts()
 }
 
-// Counts says that a figure is a whole number.
+// Counts reports whether the target is a count, which has no fraction.
 func (t Target) Counts() bool {
 	f, err := catalog.Find(t.Name)
 	return t.Stat == "" && err == nil && f.Whole && f.Unit == ""

@@ -37,8 +37,8 @@ func utf16Bytes(data []byte, low, high int) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// hasZeros reports whether of a text's first pairs of bytes those at an offset are
-// 0, and the others are not: ASCII in UTF-16.
+// hasZeros reports whether of the first bytes of a text every other one, from an offset
+// on, is 0 and the rest is not: ASCII in UTF-16.
 func hasZeros(data []byte, offset int) bool {
 	const enough = 16
 	if len(data) < enough {

@@ -51,8 +51,8 @@ func Lines(text []byte) (lines []Line, overwritten int) {
 // MaxText bounds a line that is kept, in bytes.
 const MaxText = 4 << 10
 
-// Shown is a line for keeping: long runs of characters beyond ASCII, as bars
-// are, are cut to one, and what is longer than anybody reads is cut.
+// Shown returns a line as it is kept: without control characters, long runs of
+// characters beyond ASCII, such as bars, cut to 16, and at most MaxText bytes.
 func Shown(text string) string {
 	var b strings.Builder
 	run := 0
@@ -78,7 +78,7 @@ func Shown(text string) string {
 	return b.String()
 }
 
-// IsProgress tells a progress bar.
+// IsProgress reports whether a line is a progress bar.
 func IsProgress(text string) bool {
 	return (strings.Contains(text, "%|") || strings.Contains(text, "it/s") || strings.Contains(text, "s/it")) &&
 		progress.MatchString(text)

@@ -1,4 +1,4 @@
-// Package plain makes text and numbers of others' files plain.
+// Package plain brings text and numbers of any file into one form.
 //
 // What goes in: the bytes of a file, the text of a cell. What comes out: UTF-8,
 // numbers as programs write them, and what the commas within them mean. It knows
@@ -18,10 +18,10 @@ type Commas int
 
 // What a comma means in a file.
 const (
-	Unknown Commas = iota // nothing in the file tells: read as of thousands, and told
+	Unknown Commas = iota // nothing in the file tells: read as of thousands, with a warning
 	Thousands
 	Decimal
-	Both // the file has both: what is not plain by itself is not read
+	Both // the file has both: a number that could be either is not read
 )
 
 var (
@@ -43,8 +43,7 @@ type Value struct {
 	Count bool
 }
 
-// CommasIn decides by the values of a file, of which those that are numbers
-// count.
+// CommasIn decides by those values of a file that are numbers.
 func CommasIn(values []Value) Commas {
 	decimal, groups, counts := false, false, false
 	for _, v := range values {
@@ -75,9 +74,9 @@ func CommasIn(values []Value) Commas {
 	return Unknown
 }
 
-// Plain puts a number into the form of programs: no commas, a point before the
-// fraction. doubtful says that its comma may mean either. What is not a number of
-// this kind stays as it is.
+// Plain returns a number in the form of programs: no commas, a point before the
+// fraction. whole says that it has no fraction. doubtful is set if its comma may mean
+// either. Other text stays as it is.
 func (c Commas) Plain(text string, whole bool) (plain string, doubtful bool) {
 	text = Cell(text)
 	sign := ""
@@ -128,7 +127,7 @@ func Number(text string) (float64, bool) {
 // groups are digits in threes between apostrophes or blanks, of any width.
 var groups = regexp.MustCompile("^[+-]?[1-9]\\d{0,2}(?:['’ \u00a0\u2009\u202f]\\d{3})+(?:[.,]\\d+)?$")
 
-// Cell is a cell without Markdown's emphasis, and a number without the apostrophes
+// Cell returns a cell without Markdown's emphasis, and a number without the apostrophes
 // or blanks between its thousands.
 func Cell(text string) string {
 	text = strings.Trim(strings.TrimSpace(text), "*`_ ")

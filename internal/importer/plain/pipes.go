@@ -37,8 +37,8 @@ func columnsBelow(head, rule string) int {
 	return columns
 }
 
-// rowOf are the cells of a row. A pipe at its end begins no empty cell if the row has
-// enough cells without it.
+// rowOf returns the cells of a row. A pipe at its end begins no empty cell if the row
+// has enough cells without it.
 func rowOf(text string, columns int) []string {
 	cells := strings.Split(strings.TrimSpace(text), "|")
 	if last := len(cells) - 1; last == columns && cells[last] == "" {

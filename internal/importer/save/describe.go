@@ -27,7 +27,7 @@ func ReadSource(stdin io.Reader, path string) (importer.Source, error) {
 	return importer.Source{Name: filepath.Base(path), Data: data}, nil
 }
 
-// Describe says on out what each file gave, and on notes what was not understood
+// Describe writes to out what each file contained, and to notes what was not understood
 // and what is doubtful.
 func Describe(out, notes io.Writer, read *importer.Imported) {
 	for _, s := range read.Steps {

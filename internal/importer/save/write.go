@@ -1,6 +1,8 @@
-// Package save writes imported runs. In go runs that package importer has read,
-// and the files that they came from, out comes a results folder for each. It
-// reads no file and decides nothing about figures.
+// Package save reads files for package importer and writes the runs that it makes.
+//
+// What goes in: paths; runs that were imported. What comes out: the content of files; a
+// results folder for each run, and for people what was read. It decides nothing about
+// figures.
 package save
 
 import (
@@ -17,7 +19,7 @@ import (
 
 var notInFolderNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// FolderName makes the name of a run of that of a file.
+// FolderName makes the name of a run of the name of a file.
 func FolderName(file string) string {
 	name := strings.Trim(notInFolderNames.ReplaceAllString(strings.TrimSuffix(file, filepath.Ext(file)), "-"), "-.")
 	if name == "" {
