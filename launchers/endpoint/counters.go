@@ -81,7 +81,7 @@ func (e *Endpoint) readMetrics(ctx context.Context) (counters, gauges map[string
 }
 
 // Counters reads the server's own counters, under our names, and what its log
-// counts (see logCounted). It is empty for a kind that has none.
+// counts (see counted). It is empty for a kind that has none.
 func (e *Endpoint) Counters(ctx context.Context) (map[string]float64, error) {
 	counters, _, err := e.readMetrics(ctx)
 	counters = e.counted(counters)
