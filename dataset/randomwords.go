@@ -153,7 +153,7 @@ func (w *writer) compose(ctx context.Context, prefix, start []string, want int) 
 		switch {
 		case tokens == want, tokens > want && shortest, try >= maxFits && bestTokens <= want:
 			return best, bestTokens, nil
-		case try >= maxFits: // all were longer: what is cut is not made up for any more
+		case try >= maxFits: // all were longer: what is cut is no longer made up for
 			words = words[:max(fixed, 1, len(words)-max(1, tokens-want))]
 		default:
 			words = w.resize(words, fixed, tokens, want)

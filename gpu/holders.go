@@ -89,7 +89,7 @@ func deviceOf(root, file string, devices []device.Device) (id string, ours bool)
 	}
 	link, err := os.Readlink(filepath.Join("/", root, "sys/class/drm", node, "device"))
 	if err != nil {
-		return "", true // it cannot be told
+		return "", true // not known
 	}
 	at := slices.IndexFunc(devices, func(d device.Device) bool { return d.PCI == filepath.Base(link) })
 	if at < 0 {

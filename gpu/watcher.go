@@ -83,7 +83,7 @@ func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 	return used, nil
 }
 
-// memoryOf is what a reading says of memory in use. A GPU that sleeps holds none:
+// memoryOf is what a reading says about memory in use. A GPU that sleeps holds none:
 // the kernel does not suspend one whose memory a process holds.
 func memoryOf(reading device.Reading, devices []device.Device) (int64, bool) {
 	if reading.Suspended {

@@ -97,7 +97,7 @@ func (b *budget) late(format string, args ...any) *results.Failure {
 }
 
 // need is the time in seconds for all steps up to a repeat that have no verdict
-// yet and will run, as far as can be told now.
+// yet and will run, as far as is known now.
 func (b *budget) need(repeat int, current plan.Life, up bool) float64 {
 	total, searched := 0.0, b.searchSteps()
 	for _, life := range b.plan.Lives {

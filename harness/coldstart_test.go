@@ -152,7 +152,7 @@ func TestColdStartPageCache(t *testing.T) {
 	})
 }
 
-// A state that cannot be had is a doubt, not a figure.
+// A state that is not available is a doubt, not a figure.
 func TestColdStartUnknownModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sc := coldScenario(t, scenarios.ColdStartRun{})

@@ -265,7 +265,7 @@ func (m benchProgram) read(id string, ended bool) programs.Run {
 	printed, err := io.ReadAll(log)
 	_ = log.Close() // it was only read
 	if err != nil {
-		return programs.Run{} // there are no figures, which is told
+		return programs.Run{} // there are no figures, which is reported
 	}
 
 	var written []byte

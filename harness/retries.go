@@ -58,7 +58,7 @@ type attempt struct {
 	load    float64                // that a search has decided; 0: the planned one
 
 	pass  int           // 2: the second of a step with two
-	ports []int         // that its servers take, one a replica: those of the pass before; nil: any
+	ports []int         // that its servers take, one per replica: those of the pass before; nil: any
 	used  time.Duration // of the step's deadline, by the pass before
 }
 

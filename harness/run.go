@@ -331,7 +331,7 @@ func (n *run) launchOrder(ctx context.Context, pending []attempt, order life.Ord
 }
 
 // freshLife names a server life: as planned, or with a number where there was
-// one of that name before. A folder that cannot be made is told when something is
+// one of that name before. A folder that cannot be made is reported when something is
 // written into it.
 func (n *run) freshLife(planned string) string {
 	id, err := n.folder.NewLife(planned)

@@ -46,7 +46,7 @@ type Runner struct {
 	// Free is the number of bytes free at a path; nil asks the file system.
 	Free    func(path string) (int64, error)
 	Observe func(status.Update) // nil: nobody watches
-	Live    *status.Live        // nil: nobody is told what goes on between updates; started by whoever made it
+	Live    *status.Live        // nil: nobody learns what happens between updates; started by whoever made it
 	Control *Control            // nil: nobody ends parts of the run
 	Version string              // of this program, for result.json
 	RunID   string

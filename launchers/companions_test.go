@@ -34,7 +34,7 @@ exec "$@"
 type localNodes struct {
 	fails    error
 	cleaner  cleanup.Cleaner
-	sweeping func(*cleanup.NodeSweep) // nil: nobody is told that a sweep begins
+	sweeping func(*cleanup.NodeSweep) // called when a sweep begins; nil: nothing is
 }
 
 func (n *localNodes) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (results.NodeProof, error) {

@@ -114,7 +114,7 @@ func TestNoSmoke(t *testing.T) {
 	}
 }
 
-// A first request that kills the engine is told by what the log says of it.
+// The failure of a first request that kills the engine is what the log says about it.
 func TestSmokeKillsTheEngine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

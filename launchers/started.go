@@ -42,7 +42,7 @@ func (s *started) portHere() int {
 	return s.spec.Port
 }
 
-// awaitPortFree reports whether the server listens on its port no more: nobody does,
+// awaitPortFree reports whether the server no longer listens on its port: nobody does,
 // or, where its processes are gone, others do.
 func (s *started) awaitPortFree(ctx context.Context, gone bool) bool {
 	switch {

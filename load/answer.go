@@ -26,7 +26,7 @@ const (
 	presetMax     = 4096    // chunks for which room is made in advance
 	presetAsked   = 256     // the same where the answer's length is not known
 	pooledMax     = 1 << 20 // bytes; larger buffers are not used again
-	progressBatch = 16      // chunks told to the progress together: all cores share its counter
+	progressBatch = 16      // chunks reported to the progress together: all cores share its counter
 
 	progressPeriod = time.Second // or fewer, so that a slow stream is seen to go on
 )
@@ -68,8 +68,8 @@ type answer struct {
 	timings    event.TokenCounts
 	drafts     event.DraftCounts
 	begun      bool          // an event came
-	unreported int64         // chunks not yet told to the progress
-	reportedAt time.Duration // when chunks were last told
+	unreported int64         // chunks not yet reported to the progress
+	reportedAt time.Duration // when chunks were last reported
 	done       bool          // the end mark came
 	doneAt     time.Duration // of [DONE]; 0: none came
 	fault      *results.Failure

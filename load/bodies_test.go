@@ -487,7 +487,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestFormHeader: the server is told that a form comes, by either transport.
+// TestFormHeader: either transport announces a form to the server.
 func TestFormHeader(t *testing.T) {
 	for _, transport := range []string{spec.TransportSockets, spec.TransportHTTP} {
 		s := newRawServer(t, say("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n"+

@@ -23,7 +23,7 @@ type clientParser interface {
 	event(raw []byte, at time.Duration, last bool)
 	// finish is called at the end of the stream.
 	finish(at time.Duration) *clientYield
-	// rest is the start of a message that is not whole; false: of it, not all can be told.
+	// rest is the start of a message that is not whole; false: not all of it is known.
 	rest() ([]byte, bool)
 	// yield is what was read so far.
 	yield() *clientYield

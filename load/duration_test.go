@@ -115,7 +115,7 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// TestDurationInterrupted: an end from outside is told from the duration's.
+// TestDurationInterrupted: an end from outside is distinguished from the duration's.
 func TestDurationInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)

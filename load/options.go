@@ -21,7 +21,7 @@ import (
 
 // Target is where requests go.
 type Target struct {
-	BaseURLs []string // one a replica; a path prefix is kept, and a trailing "/v1" is not doubled
+	BaseURLs []string // one per replica; a path prefix is kept, and a trailing "/v1" is not doubled
 	Path     string   // request path appended to the base URL: "/v1/completions"
 	API      string   // body dialect, one of APIs: "completions", "chat", "ollama" and so on
 	Model    string

@@ -143,7 +143,7 @@ func setDivergence(c *results.AnswersCompared, common []int) {
 // prompts, to be no model's.
 const (
 	atOnceShare  = 1.0 / 10
-	atOnceTokens = 4 // of an answer whose pace can be told
+	atOnceTokens = 4 // of an answer whose pace can be determined
 )
 
 // CompareResent compares requests that were sent again, one at a time, with those of

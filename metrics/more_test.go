@@ -92,7 +92,7 @@ func TestPromptBuckets(t *testing.T) {
 }
 
 func TestSteadyState(t *testing.T) {
-	// Two at a time: a burst at 0 with a slow start, then one a second each,
+	// Two at a time: a burst at 0 with a slow start, then one per second,
 	// and a tail of one.
 	loop := "sent=0 t4 out=1\nsent=0 t5 out=1\nsent=4 t5.5 out=1\nsent=5 t6 out=1\nsent=5.5 t6.5 out=1\nsent=6 t9 out=1"
 	for _, tt := range []struct {

@@ -137,7 +137,7 @@ const fewestHidden = 3
 
 // hiddenTokens are the tokens that the server generated before the first that
 // it showed, as far as it sent a chunk for each: reasoning and tool parsers hold
-// tokens back. Tokens without any chunk cannot be told from chunks of several.
+// tokens back. Tokens without any chunk cannot be distinguished from chunks of several.
 func (o Observation) hiddenTokens() int {
 	if o.OutputTokens == nil {
 		return 0

@@ -31,7 +31,7 @@ type Document struct {
 	GPUs                      table.Table
 	Steps                     table.Table // one row a step, in the order of the run; see Row.Step
 	Notes                     []string
-	Notices                   []Notice // warnings, one a code, the gravest first
+	Notices                   []Notice // warnings, one per code, the gravest first
 	Problems                  []string // damage of the folder
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// differenceParts are what a run says of its variants beside the baseline: how
+// differenceParts are what a run says about its variants beside the baseline: how
 // large noise is, the differences, or in their place what a search, a tuning, a
 // factorial or a bisection found, and what was not needed to know it.
 func differenceParts(run *results.Run) []table.Piece {

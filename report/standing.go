@@ -23,7 +23,7 @@ import (
 )
 
 // Standing says in a sentence or two which variant did best, by how much, how
-// sure that is, and over how many server starts; and where that cannot be told.
+// sure that is, and over how many server starts; and where that is not known.
 type Standing struct {
 	Lines   []string    // sentences, the most important first; none: there is nothing to compare
 	Decided bool        // at least one point has a winner

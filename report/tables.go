@@ -50,7 +50,7 @@ func TableNames() []string {
 	return names
 }
 
-// TableHelp says what each named table shows, one a line.
+// TableHelp says what each named table shows, one per line.
 func TableHelp() string {
 	var b strings.Builder
 	for _, t := range namedTables() {

@@ -55,7 +55,7 @@ const (
 	GPUsOfTelemetry = "telemetry" // those that were read beside the step: all that its servers could see
 )
 
-// PriceOf is what the manifest says of a variant's hardware.
+// PriceOf is what the manifest says about a variant's hardware.
 func (m *Manifest) PriceOf(variant string) Price {
 	p := m.Prices[variant]
 	if m.Price != nil {

@@ -52,7 +52,7 @@ type Origin struct {
 	Format string `json:"import_format"`
 	// the client whose definitions the figures follow; "": another than vLLM's, or not known
 	Reading Generation `json:"reading"`
-	// names of the settings in Asked that are told; the others are not known
+	// names of the settings in Asked that are known
 	StatedSettings []string      `json:"told"`
 	Stated         []StatedValue `json:"stated"` // everything that was read, as it stood there
 }

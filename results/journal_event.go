@@ -9,7 +9,7 @@ import (
 // EventKind names a line of the journal.
 type EventKind string
 
-// The journal's vocabulary. A server's life is told by LifeStarting (before
+// The journal's vocabulary. A server's life consists of LifeStarting (before
 // the spawn), LifeSpawned, LifeReady or LifeFailed, LifeStopping, LifeStopped.
 const (
 	RunStarted   EventKind = "run-started"
@@ -35,7 +35,7 @@ const (
 	JobsSubmitted EventKind = "jobs-submitted" // to a cluster, that each carry out a group of steps
 	JobsCanceled  EventKind = "jobs-canceled"
 	JobEnded      EventKind = "job-ended"     // without a verdict for all its steps, and is not queued again
-	NodeExcluded  EventKind = "node-excluded" // jobs of the run go there no more; with the reason in its message
+	NodeExcluded  EventKind = "node-excluded" // jobs of the run no longer go there; with the reason in its message
 )
 
 // Event is one line of journal.jsonl.
@@ -178,7 +178,7 @@ type Proof struct {
 
 	// pids in an uninterruptible system call that SIGKILL does not end
 	Unkillable []int       `json:"unkillable,omitempty"`
-	VRAM       []VRAMProof `json:"vram"` // one a GPU used; empty: memory was not looked at
+	VRAM       []VRAMProof `json:"vram"` // one per GPU used; empty: memory was not looked at
 	// names of the server's files in /dev/shm that it left and nobody used
 	ShmRemoved []string     `json:"shm_removed,omitempty"`
 	ShmLeft    []SharedFile `json:"shm_left,omitempty"` // the server's files in /dev/shm that could not be removed

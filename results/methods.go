@@ -45,7 +45,7 @@ type ColdStart struct {
 // CacheBefore is a cache before a start.
 type CacheBefore struct {
 	Asked    string `json:"asked"`    // "cold", "warm", "any"
-	Verified *bool  `json:"verified"` // it was as asked; null: nothing was asked, or it cannot be told
+	Verified *bool  `json:"verified"` // it was as asked; null: nothing was asked, or it is not known
 	// of the page cache the bytes of the model's files, else those in the cache's folder; null: not known
 	Bytes    *int64 `json:"bytes"`
 	Resident *int64 `json:"resident_bytes,omitempty"` // of the page cache: those of them that it held
@@ -189,7 +189,7 @@ type SQZB struct {
 	TTFTUnqueuedS *float64 `json:"ttft_unqueued_s"`  // their difference
 	TPOTMeanS     *float64 `json:"tpot_mean_s"`      // pass 1, by vLLM's rule: over n-1 tokens
 	TPOTByTokensS *float64 `json:"tpot_by_tokens_s"` // pass 1, by the method's own rule: over all n tokens
-	// tokens of pass 1 that the prefill made: one an answer. Generation throughput counts them
+	// tokens of pass 1 that the prefill made: one per answer. Generation throughput counts them
 	FirstTokens    int      `json:"first_tokens"`
 	CachedTokens   *float64 `json:"cached_tokens"`     // pass 2: prompt tokens that a prefix cache saved; null: unknown
 	CachedInPass1  *float64 `json:"cached_in_pass_1"`  // of pass 1
@@ -210,7 +210,7 @@ type LlamaBenchRow struct {
 	CPU         string            `json:"cpu"`
 	GPU         string            `json:"gpu"`
 	Backend     string            `json:"backend"`
-	File        string            `json:"file"`  // of the model; "": not told
+	File        string            `json:"file"`  // of the model; "": not stated
 	Model       string            `json:"model"` // kind and quantization: "llama 7B Q4_K - Medium"
 	SizeBytes   int64             `json:"size_bytes"`
 	Parameters  int64             `json:"parameters"`

@@ -114,7 +114,7 @@ const (
 	CountNone     TokenCount = "none"
 )
 
-// ClientReport is what the load client says of itself after a pass.
+// ClientReport is what the load client says about itself after a pass.
 type ClientReport struct {
 	DurationS     float64  `json:"duration_s"` // first schedule step until the last request ended
 	StartTime     string   `json:"start_time"` // wall clock of second 0, RFC 3339 with nanoseconds; a label only

@@ -44,7 +44,7 @@ type CacheState struct {
 	// what a cache that was empty and forgets nothing would have found of the prompts, as a share; null: not known
 	CeilingShare *float64 `json:"ceiling_share,omitempty"`
 	CeilingN     *int     `json:"ceiling_n,omitempty"` // requests that it is of
-	Verified     *bool    `json:"verified"`            // as asked; null: cannot be told
+	Verified     *bool    `json:"verified"`            // as asked; null: not known
 	VerifiedHow  string   `json:"verified_how"`        // "counters", "usage", ""
 }
 

@@ -8,16 +8,16 @@ type DraftSource string
 // The sources, best first.
 const (
 	DraftsByCounters DraftSource = "counters" // of the engine, change over the pass
-	DraftsByAnswers  DraftSource = "answers"  // what each answer says of itself: llama-server, SGLang
+	DraftsByAnswers  DraftSource = "answers"  // what each answer says about itself: llama-server, SGLang
 	// lines of the server's log; an interval at either end of the pass may be cut off
 	DraftsByLog    DraftSource = "log"
-	DraftsByGauges DraftSource = "gauges" // means of what the engine says of its last moments: there are no counts
+	DraftsByGauges DraftSource = "gauges" // means of what the engine says about its last moments: there are no counts
 )
 
 // Drafting is what one server did with drafted tokens over the measured pass.
 type Drafting struct {
 	Source         DraftSource `json:"source"`
-	Tokens         *int        `json:"k"`      // drafted at once at most, as the server was told; null: not known
+	Tokens         *int        `json:"k"`      // drafted at once at most, as the server was configured; null: not known
 	Drafts         *float64    `json:"drafts"` // steps of the large model that checked a draft
 	DraftTokens    *float64    `json:"draft_tokens"`
 	AcceptedTokens *float64    `json:"accepted_tokens"`

@@ -14,7 +14,7 @@ type TelemetrySample struct {
 	Gap  *TelemetryGap `json:"gap,omitempty"`
 }
 
-// GPUReading is what one GPU said of itself at one moment. What the source
+// GPUReading is what one GPU said about itself at one moment. What the source
 // does not know is null, never 0 and never the value before.
 type GPUReading struct {
 	Device        string   `json:"device"` // id of the device in environment.json
@@ -43,7 +43,7 @@ const (
 	ThrottleHardware  = "hardware"      // slowdown, PROCHOT, power brake
 )
 
-// HostReading is what the machine said of itself.
+// HostReading is what the machine said about itself.
 type HostReading struct {
 	CPUBusy         *float64 `json:"cpu_busy"` // share of all cores, 0 to 1
 	MemoryUsedBytes *int64   `json:"memory_used_bytes"`

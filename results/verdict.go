@@ -103,7 +103,7 @@ const (
 	FailSharedMemory FailureClass = "shm-full"          // no room in /dev/shm
 	FailSmoke        FailureClass = "smoke-failed"      // it serves, but not the request that had to succeed first
 	FailContext      FailureClass = "context-too-small" // none of the prompts fits what the server takes
-	FailImage        FailureClass = "container-image"   // cannot be had
+	FailImage        FailureClass = "container-image"   // it is not available
 	FailContainer    FailureClass = "container-engine"  // does not answer
 )
 
@@ -257,7 +257,7 @@ const (
 	WarnSpecRandom WarningCode = "speculation-random"
 	// answers were kept going past their natural end, where drafts are guessed otherwise
 	WarnSpecPastEnd WarningCode = "speculation-past-end"
-	// drafts are accepted otherwise than the server was told to simulate
+	// drafts are accepted otherwise than the server was configured to simulate
 	WarnAcceptance   WarningCode = "acceptance-length"
 	WarnSpecBaseline WarningCode = "speculation-alone" // no variant of the run does without speculation
 )
@@ -270,7 +270,7 @@ func AsFailure(err error, class FailureClass) *Failure {
 	return Failf(class, "%v", err)
 }
 
-// diskErrors are what the kernel says of a folder that takes no more: it is full,
+// diskErrors are what the kernel says about a folder that cannot be written to: it is full,
 // at a limit, read-only, broken, unmounted, removed, or closed to this user. Each
 // has what to do about it.
 var diskErrors = []struct {
@@ -296,7 +296,7 @@ var diskErrors = []struct {
 }
 
 // WriteFailure is why something of a run could not be written. Where the folder
-// takes no more, nothing can be recorded until that is mended.
+// cannot be written to, nothing can be recorded until that is repaired.
 func WriteFailure(err error) *Failure {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure

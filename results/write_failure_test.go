@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A folder that takes no more is a full disk; a limit of this process or an error
+// A folder that cannot be written to is a full disk; a limit of this process or an error
 // of bench is not.
 func TestWriteFailure(t *testing.T) {
 	for _, c := range []struct {

@@ -92,7 +92,7 @@ const (
 type Restart string
 
 // The restart policies: one life for all steps of a variant that follow each
-// other; one life a variant and repeat; one a point; one a step.
+// other; one life a variant and repeat; one per point; one per step.
 const (
 	RestartNever   Restart = "never"
 	RestartVariant Restart = "variant"

@@ -6,7 +6,7 @@ import "github.com/benchrig/bench/launchers/engines"
 // engines.
 type Simulation struct {
 	On     bool
-	Device string  // a name in SimDevices; "": guessed from what the scenario says of itself
+	Device string  // a name in SimDevices; "": guessed from what the scenario says about itself
 	Speed  float64 // how many times as fast as the engines played; 0: DefaultSimSpeed
 }
 

@@ -77,7 +77,7 @@ func (s Slurm) SbatchWords() []string {
 	return words
 }
 
-// gpuCount is what gres says of GPUs: gpu:8, gpu:h100:8, gres/gpu:8.
+// gpuCount is what gres says about GPUs: gpu:8, gpu:h100:8, gres/gpu:8.
 var gpuCount = regexp.MustCompile(`(?:^|,|/)gpu(?::[^:,]*[^:,0-9][^:,]*)?:([0-9]+)(?:\(|,|$)`)
 
 // GPUsOfNode is how many GPUs gres asks for on each node; 0: that is not known.

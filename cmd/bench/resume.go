@@ -122,7 +122,7 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 const noEnd = "none"
 
 // setEnd gives the scenario the end that --until asks for. The end of a certain day that is
-// over would let nothing run: it counts no more.
+// over would let nothing run: it no longer counts.
 func (o resumeOptions) setEnd(e env, sc *scenarios.Scenario) error {
 	switch {
 	case o.until == noEnd:

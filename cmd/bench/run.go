@@ -184,7 +184,7 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 }
 
 // unwritten gives an error of the record keeping its exit code: of a run whose
-// folder takes no more, steps are missing.
+// folder cannot be written to, steps are missing.
 func unwritten(err error) error {
 	if why := results.WriteFailure(err); why.Class == results.FailDisk {
 		return codeError{exitStepsFailed, fmt.Errorf("%s; then 'bench resume' goes on", why.Message)}

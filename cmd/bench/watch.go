@@ -135,7 +135,7 @@ func exportMetrics(ctx context.Context, e env, endpoint, dir string) (end func()
 	}
 
 	ctx, cancel := context.WithCancel(ctx)
-	const mostProblems = 20 // are told
+	const mostProblems = 20 // are shown
 	done := make(chan struct{})
 	var problems []string
 	go func() {

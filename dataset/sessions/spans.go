@@ -9,7 +9,7 @@ import (
 )
 
 // spansFile is one export of OpenTelemetry's OTLP in JSON, as the collector's
-// file exporter writes it, one a line.
+// file exporter writes it, one per line.
 type spansFile struct {
 	Resources []struct {
 		Scopes []struct {

@@ -21,7 +21,7 @@ type toolDevice struct {
 // matchTool finds the device of the inventory for each index of a tool: by
 // node, by id, by PCI address and partition. Tools count in the order of PCI
 // addresses; where they say nothing else, that order serves if both know as
-// many devices. A device that cannot be told is absent.
+// many devices. A device that is not known is absent.
 func matchTool(listed []toolDevice, gpus []amdGPU) map[int]amdGPU {
 	matches := map[int]amdGPU{}
 	anonymous := true

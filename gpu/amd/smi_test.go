@@ -153,7 +153,7 @@ func TestAMDSMIPartitions(t *testing.T) {
 	}
 }
 
-// Only what was asked for is told, and no GPU that is not in the inventory.
+// Only what was asked for is reported, and no GPU that is not in the inventory.
 func TestAMDSMIDevices(t *testing.T) {
 	machine := fakegpu.Server(t, 2)
 	s := &scripted{answers: map[string]string{

@@ -94,7 +94,7 @@ func (r *replacer) collect(name, text string) {
 
 // addUniqueID replaces the id of an AMD GPU in each way to write it.
 func (r *replacer) addUniqueID(id uint64) {
-	if id < 1<<32 { // none, or too short to be told from other numbers
+	if id < 1<<32 { // none, or too short to be distinguished from other numbers
 		return
 	}
 	decimal := strconv.FormatUint(id, 10)

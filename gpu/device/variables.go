@@ -1,6 +1,6 @@
 package device
 
-// The variables by which programs are told which GPUs to use.
+// The variables that say which GPUs a program may use.
 const (
 	CUDAVisible = "CUDA_VISIBLE_DEVICES"
 	CUDAOrder   = "CUDA_DEVICE_ORDER" // in which CUDA counts: FASTEST_FIRST, or PCIOrder

@@ -23,11 +23,11 @@ import (
 type follower struct {
 	Cluster
 
-	reported map[string]int    // attempts of steps whose end was told
-	where    map[string]string // by group: state and node of its job, as told
+	reported map[string]int    // attempts of steps whose end was reported
+	where    map[string]string // by group: state and node of its job, as reported
 
 	waiting string // what was said of jobs that wait
-	noted   string // the last error that was told
+	noted   string // the last error that was reported
 }
 
 // note reports an error, once while it stays the same.

@@ -7,7 +7,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// A step is told once, when its last attempt has ended, and counted then.
+// A step is reported once, when its last attempt has ended, and counted then.
 func TestStepsAreToldOnce(t *testing.T) {
 	var out bytes.Buffer
 	f := follower{reported: map[string]int{}}

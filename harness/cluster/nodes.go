@@ -47,7 +47,7 @@ func noteFailure(run, node, job, why string) error {
 	return nil
 }
 
-// noteSuccess notes that a node works: what failed there before counts no more.
+// noteSuccess notes that a node works: what failed there before no longer counts.
 func noteSuccess(run, node string) error {
 	if err := noteOnNode(run, node, okName, ""); err != nil {
 		return fmt.Errorf("note a success on %s: %w", node, err)

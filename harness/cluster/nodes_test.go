@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// A node is bad after two failures in a row; where nothing works anywhere, no more
+// A node is bad after two failures in a row; where nothing works anywhere, no longer
 // than one node is to blame.
 func TestBadNodes(t *testing.T) {
 	for _, c := range []struct {

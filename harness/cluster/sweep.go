@@ -67,7 +67,7 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 
 	killNow := sweep.KillNow
 	select {
-	case <-killNow: // it starts so: a signal might come before it can be told
+	case <-killNow: // it starts so: a signal might come before it can be forwarded
 		args, killNow = append(args, "--kill-now"), nil
 	default:
 	}
@@ -114,7 +114,7 @@ func runAndForwardKill(cmd *exec.Cmd, killNow <-chan struct{}) error {
 	return err
 }
 
-// killPeriod is how often a sweep is told: srun drops what comes before its
+// killPeriod is how often a sweep is signalled: srun drops what comes before its
 // step runs.
 const killPeriod = time.Second
 

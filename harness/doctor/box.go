@@ -10,7 +10,7 @@ import (
 const (
 	fewFiles    = 4096    // one client, one server, a thousand streams
 	someFiles   = 1 << 16 // what large matrices want
-	littleShm   = 1 << 30 // a Docker container has 64 MiB unless told otherwise
+	littleShm   = 1 << 30 // a Docker container has 64 MiB by default
 	littleDisk  = 1 << 30
 	someDisk    = 20 << 30
 	busyShare   = 0.7 // load by CPU

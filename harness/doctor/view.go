@@ -54,7 +54,7 @@ type Program struct {
 	Trouble string // of its version or, for a container engine, of reaching its service
 }
 
-// Port is where a launcher's servers listen unless told otherwise.
+// Port is where a launcher's servers listen by default.
 type Port struct {
 	Launcher string
 	Port     int
@@ -68,7 +68,7 @@ type Disk struct {
 	Error string
 }
 
-// Clock is what the kernel says of its own clock.
+// Clock is what the kernel says about its own clock.
 type Clock struct {
 	Synchronised *bool
 	ErrorS       float64 // at most

@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// GPUs tells what the GPUs of the machine say of themselves.
+// GPUs tells what the GPUs of the machine say about themselves.
 type GPUs interface {
 	States(ctx context.Context) ([]GPUState, error)
 }
@@ -24,7 +24,7 @@ type GPUState struct {
 }
 
 // look says what was found. The error says that the condition does not hold,
-// or that this cannot be told, which counts the same.
+// or that this is unknown, which counts the same.
 func (r *Runner) look(ctx context.Context, c scenarios.Check, limit time.Duration) (string, error) {
 	switch c.Kind {
 	case "kernel-parameter":

@@ -60,7 +60,7 @@ type Order struct {
 	ID    string          // of the life's folder
 	Step  results.StepRef // the first step that waits for the servers
 	Pass  int             // 2: the second of a step with two
-	Ports []int           // to take, one a replica; nil: the first free ones
+	Ports []int           // to take, one per replica; nil: the first free ones
 
 	Env  map[string]string // variables of the servers beside those of their recipes; these win
 	Poll time.Duration     // as recipe.Ready has it; 0: the usual
@@ -310,7 +310,7 @@ func portLost(err error) bool {
 }
 
 // skippedOr is the user's skip where that ended ctx, else failure; a server
-// that could not be proven gone is told in any case.
+// that could not be proven gone is reported in any case.
 func skippedOr(ctx context.Context, failure *results.Failure) *results.Failure {
 	if ctx.Err() == nil || failure.Class == results.FailNoProof {
 		return failure

@@ -151,7 +151,7 @@ func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 	return a
 }
 
-// askClasses replaces what a load says of its requests by what is true of those of
+// askClasses replaces what a load says about its requests by what is true of those of
 // all classes.
 func askClasses(a *results.Asked, l scenarios.Load) {
 	first := &l.OfClass[0]

@@ -67,7 +67,7 @@ type Plan struct {
 type Life struct {
 	ID        string          `json:"id"`
 	Variant   string          `json:"variant"`
-	Servers   []PlannedServer `json:"servers"` // one a replica
+	Servers   []PlannedServer `json:"servers"` // one per replica
 	Steps     []Step          `json:"steps"`
 	EstimateS float64         `json:"estimate_s"`      // start and stop, of both where there are two, without the steps
 	Nodes     int             `json:"nodes,omitempty"` // of a job, that its servers need; 0: 1

@@ -30,7 +30,7 @@ type Recipe struct {
 }
 
 // Recipes turns a variant into the recipes of its servers, in the order of their
-// start: one a replica, of every component. The problem, if any, is what keeps this
+// start: one per replica, of every component. The problem, if any, is what keeps this
 // machine from running it; the recipes are then those of a machine that could.
 func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all []Recipe, problem string, err error) {
 	if len(v.Components) > 0 {

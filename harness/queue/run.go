@@ -210,7 +210,7 @@ func (r *Runner) ends(e Entry, run entryRun) bool {
 	})
 }
 
-// told says in a line how the run of an entry ended.
+// told describes in a line how the run of an entry ended.
 func (e Entry) told(out Outcome, run entryRun) string {
 	words := ""
 	if out.Err != nil {

@@ -55,7 +55,7 @@ type Screen struct {
 	Terminal  *Terminal // nil: runs are shown in lines
 	Rewriting bool      // lines on stderr can be rewritten
 
-	Begun func(dir string) // is told the folder of each run; nil: nobody
+	Begun func(dir string) // is called with the folder of each run; nil: nothing
 }
 
 // Show implements session.Show.

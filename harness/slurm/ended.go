@@ -81,7 +81,7 @@ func parseAccounted(out string) map[int]Ended {
 	return jobs
 }
 
-// notWaiting is what scontrol says of jobs that run or have ended: none of them
+// notWaiting is what scontrol says about jobs that run or have ended: none of them
 // will start on another node any more.
 var notWaiting = regexp.MustCompile(`no longer pending|Invalid job id|already finished`)
 

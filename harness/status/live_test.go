@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// streamed is a record of an answer of n tokens, one a chunk.
+// streamed is a record of an answer of n tokens, one per chunk.
 func streamed(sent, first, gap float64, n int) results.Record {
 	r := results.Record{
 		SentS: &sent, OutputTokens: &n, ChunkKinds: "r" + strings.Repeat("t", n) + "f",
@@ -23,7 +23,7 @@ func streamed(sent, first, gap float64, n int) results.Record {
 	return r
 }
 
-// begun is a Live that was started and is told by nobody.
+// begun is a Live that was started and that nobody updates.
 func begun(t *testing.T) *Live {
 	folder, err := store.Create(t.TempDir(), "s", "r")
 	if err != nil {

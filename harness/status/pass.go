@@ -156,7 +156,7 @@ func timesOf(s sketch) results.LiveTimes {
 	return out
 }
 
-// Metrics takes in what a server says of itself.
+// Metrics takes in what a server says about itself.
 func (l *Live) Metrics(s results.ServerSample) {
 	if l == nil || s.Values == nil {
 		return

@@ -19,7 +19,7 @@ import (
 )
 
 // Job is one measured pass of the client over servers that are up, with
-// what its figures are judged by. Runner makes one a step; bench load makes
+// what its figures are judged by. Runner makes one per step; bench load makes
 // its own.
 type Job struct {
 	Driver  Driver
@@ -30,7 +30,7 @@ type Job struct {
 	Probes  Probes        // sent beside the measured pass, and no part of it
 	Watch   []Observer    // what is watched beside the measured pass
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
-	Live    *status.Live  // is told what goes on; nil: nobody is
+	Live    *status.Live  // shows what happens; nil: nothing does
 	// measures the quality of the answers after the pass; nil: nobody does
 	Evaluator func(ctx context.Context) *results.CommandScore
 	Cache     CacheRequest       // what the pass was to find in the servers' prefix caches
@@ -71,7 +71,7 @@ type Pass struct {
 	counters []map[string]float64 // change of each server's counters
 	outer    []map[string]float64 // of those to which requests go
 	Failure  *results.Failure     // why it ended early; nil: it did not
-	Began    bool                 // observers were told
+	Began    bool                 // observers were notified
 	early    *early.Watch         // nil: the pass may not end early
 	probes   []results.Record     // of the probes beside it
 	again    []results.Record     // of the requests that were sent again after it
@@ -251,7 +251,7 @@ func (j Job) drain(ctx context.Context, opts load.Options, prompts []load.Prompt
 }
 
 // resend sends the first requests of the pass again, one at a time, and after each
-// one a new prompt of the same words.
+// one per new prompt of the same words.
 func (j Job) resend(ctx context.Context, observe func(load.Progress)) (again, fresh []results.Record, err error) {
 	n := min(j.Options.Resend, len(j.Prompts))
 	if n == 0 {

@@ -28,7 +28,7 @@ type metricsReader = func(ctx context.Context) (map[string]float64, error)
 type serverMetrics struct {
 	servers []Server
 	dir     string       // of the step
-	Live    *status.Live // is told each sample; nil: nobody is
+	Live    *status.Live // gets each sample; nil: nothing does
 
 	stop     chan struct{} // closed by End
 	watching sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// lengthTeller is a server of which only what it says of itself counts.
+// lengthTeller is a server of which only what it says about itself counts.
 type lengthTeller struct {
 	Server
 

@@ -35,7 +35,7 @@ func drafted(info results.Server, p Pass, seen []results.ServerMetrics) *results
 	return d
 }
 
-// draftedByAnswers adds up what the answers of one server say of themselves.
+// draftedByAnswers adds up what the answers of one server say about themselves.
 // An answer that says nothing drafted nothing.
 func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
 	var tokens, accepted, drafts, output float64
@@ -72,7 +72,7 @@ func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
 	return d
 }
 
-// draftedByGauges takes means of what the engine says of its last moments.
+// draftedByGauges takes means of what the engine says about its last moments.
 func draftedByGauges(replica int, seen []results.ServerMetrics) *results.Drafting {
 	for _, m := range seen {
 		length, known := m.Gauges[scrape.DraftLength]
@@ -114,10 +114,10 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 }
 
 // pinTolerance is the share by which a measured acceptance length may differ from the one
-// that the server was told to simulate.
+// that the server was configured to simulate.
 const pinTolerance = 0.05
 
-// warnPinned compares the acceptance length of a server with the one that it was told to
+// warnPinned compares the acceptance length of a server with the one that it was configured to
 // simulate; nil where they agree, or none was asked for.
 func warnPinned(s results.Server) *results.Warning {
 	pinned, ok := engines.PinnedAcceptance(s.Argv, s.Env)

@@ -37,7 +37,7 @@ func (r Round) FileName(model string) string {
 	return fmt.Sprintf("%s_%s-%d_%d.json", safe, input, r.Load.OutputLen, r.Load.NumPrompts)
 }
 
-// Params are the flags of a command line, one a line, each with what follows
+// Params are the flags of a command line, one per line, each with what follows
 // it. The first word is the program, and words before the first flag are its
 // own business.
 func Params(argv []string) []string {

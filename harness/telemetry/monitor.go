@@ -301,7 +301,7 @@ func (m *Monitor) WatchLaunch(ctx context.Context) (end func()) {
 	if m.Live == nil || !m.samples() || len(m.Machine.Devices) == 0 {
 		return func() {}
 	}
-	sampling := m.Source.Start(ctx, func(time.Time, results.TelemetrySample) {}) // Live is told on the way
+	sampling := m.Source.Start(ctx, func(time.Time, results.TelemetrySample) {}) // which notifies Live, too
 	return func() { sampling.Stop() }
 }
 

@@ -123,7 +123,7 @@ func placed(servers []step.Server) bool {
 
 // foreign are the holders of the devices that are not among our processes.
 // Where servers were given GPUs and none of our processes is seen on them, the
-// numbers are of another PID namespace, and nobody can be told apart.
+// numbers are of another PID namespace, and processes cannot be told apart.
 func foreign(holders []results.GPUHolder, own []int, ids []string, placed bool) []results.GPUHolder {
 	var others []results.GPUHolder
 	ours := false

@@ -87,7 +87,7 @@ func (w *watcher) know(g *results.GPUReading) {
 	w.answered(g.Device)
 }
 
-// answered notes that a device or another node need not be waited for any more;
+// answered notes that a device or another node need no longer be waited for;
 // the caller holds the mutex.
 func (w *watcher) answered(id string) {
 	if at := slices.Index(w.missing, id); at >= 0 {

@@ -211,7 +211,7 @@ func (w *world) workersHold(ctx context.Context, machine *fakegpu.Machine) {
 	}
 }
 
-// freed asserts what the proof of bad's stop says of memory.
+// freed asserts what the proof of bad's stop says about memory.
 func freed(want bool) func(*world, conclusion) {
 	return func(w *world, end conclusion) {
 		w.t.Helper()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Values are what a GPU says of itself.
+// Values are what a GPU says about itself.
 type Values struct {
 	VRAMUsed    int64 // beside what HoldVRAM adds
 	GTTUsed     int64

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Contention is what the machine says of cores that were wanted and not had, as
+// Contention is what the machine says about cores that were wanted and not had, as
 // counters since it started; nil: it does not say.
 type Contention struct {
 	Steal    *time.Duration // taken by the hypervisor, sum over CPUs

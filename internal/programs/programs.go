@@ -39,7 +39,7 @@ func (out *Output) notef(format string, args ...any) {
 	out.Notes = append(out.Notes, fmt.Sprintf(format, args...))
 }
 
-// readers are the programs in the order in which their objects are told apart,
+// readers are the programs in the order in which their objects are tried,
 // each with the keys that all its objects have.
 var readers = []struct {
 	program Program

@@ -79,7 +79,7 @@ func (c checker) check(schema node, value any, at string) error {
 }
 
 // anyOf asks for one alternative that fits. Of those that do not, the error of the
-// first that has the type of the value is told.
+// first that has the type of the value is reported.
 func (c checker) anyOf(alternatives []any, value any, at string) error {
 	var failed error
 	for _, alternative := range alternatives {

@@ -21,7 +21,7 @@ type Redactor struct {
 
 // NewRedactor hides the values given, each in every form that Forms lists. An
 // empty value is ignored; the caller leaves out values that are too short to
-// be told from words.
+// be distinguished from words.
 func NewRedactor(values []string) *Redactor {
 	forms := map[string]bool{}
 	for _, value := range values {

@@ -24,7 +24,7 @@ type Leftover struct {
 	Containers []results.ContainerInfo
 	// Others have the run's label and no name of ours; they are left alone.
 	Others []results.ContainerInfo
-	// Unseen says why it cannot be told whether there is a container; nil: it
+	// Unseen says why it is not known whether there is a container; nil: it
 	// can, or the server was none.
 	Unseen error
 

@@ -15,7 +15,7 @@ import (
 const vanishPoll = 100 * time.Millisecond
 
 // Stop ends the container: stop, kill, removal, each with a time limit of its
-// own, until the engine does not know it any more and its processes are gone.
+// own, until the engine no longer knows it and its processes are gone.
 // A done ctx means KillNow, not giving up. PortFree is the caller's to prove.
 func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
 	unhook := context.AfterFunc(ctx, c.KillNow)
@@ -100,7 +100,7 @@ func (c *Container) Terminate() {
 	_, _ = c.cli.call(context.Background(), c.cli.Limits.Kill, "kill", "--signal", "TERM", c.id) // its end shows it
 }
 
-// exitCode is that of the first process; null where the engine never told.
+// exitCode is that of the first process; null where the engine never said.
 func (c *Container) exitCode(signals []string) *int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

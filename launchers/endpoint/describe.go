@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Describe asks the server what it says of itself and adds it to what its log
+// Describe asks the server what it says about itself and adds it to what its log
 // told.
 func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (startup *results.Startup, version string) {
 	if e.isRouter() {
@@ -55,7 +55,7 @@ func (e *Endpoint) isRouter() bool {
 }
 
 // descriptions are those of the server's kind; for one that runs already, of
-// the engine that its model list gives away.
+// the engine that its model list reveals.
 func (e *Endpoint) descriptions() []engines.Description {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// What servers say of themselves when they are asked.
+// What servers say about themselves when they are asked.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// llama-server takes any name that it is told: the file counts.
+// llama-server accepts any name: the file counts.
 func TestOtherModelFile(t *testing.T) {
 	t.Parallel()
 	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +132,7 @@ func captured(t testing.TB, name string) string {
 	return string(text)
 }
 
-// TestCapturedServerInfo: what vLLM 0.22 says of itself in development mode, and
+// TestCapturedServerInfo: what vLLM 0.22 says about itself in development mode, and
 // what it says where it cannot, which hides nothing else.
 func TestCapturedServerInfo(t *testing.T) {
 	t.Parallel()

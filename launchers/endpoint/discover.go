@@ -12,19 +12,19 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Discovery is what a server that runs already says of itself.
+// Discovery is what a server that runs already says about itself.
 type Discovery struct {
 	Kind      string // of the engine, by the owner of its models; "": not known
 	Models    []string
 	Model     string // asked for, or the first
-	Root      string // what the model was loaded from: a hub's name or a folder; "": not told
+	Root      string // what the model was loaded from: a hub's name or a folder; "": not stated
 	Simulated bool
 
-	MaxModelLen int    // tokens of prompt and answer together; 0: not told
-	LenFrom     string // path that told it
+	MaxModelLen int    // tokens of prompt and answer together; 0: not stated
+	LenFrom     string // path that gave it
 
-	Arguments map[string]string // in force, secrets hidden; nil: not told
-	ArgsFrom  string            // path that told them
+	Arguments map[string]string // in force, secrets hidden; nil: not stated
+	ArgsFrom  string            // path that gave them
 }
 
 // modelList is the OpenAI model list of an engine.

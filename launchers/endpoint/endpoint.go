@@ -31,7 +31,7 @@ type Endpoint struct {
 
 	tokenizePath string // "": it has none, as far as is known
 
-	engine      string // that the model list gives away; "": it does not
+	engine      string // that the model list reveals; "": it does not
 	listedFirst bool   // the model is the first of the list
 	routed      bool   // llama-server as a router: what is asked must name the model
 }

@@ -17,7 +17,7 @@ import (
 type Identity struct {
 	Version string
 	Model   string // the name under which it is asked for
-	Listed  bool   // that name is in the model list, or the list cannot be had
+	Listed  bool   // that name is in the model list, or the list is not available
 	Others  string // the list, where the name is not in it
 	Root    string // what the model was loaded from: a file, a folder, a repository
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// routed is what a router of llama-server says of a model: whether it is loaded.
+// routed is what a router of llama-server says about a model: whether it is loaded.
 // Other servers, and llama-server of one model, say nothing of the kind.
 type routed struct {
 	Value string `json:"value"`
 }
 
-// ofModel is a path of questions, with the model that a router must be told.
+// ofModel is a path of questions, with the model, which a router needs.
 func (e *Endpoint) ofModel(path string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,7 +91,7 @@ func dialAddress(base string) (string, error) {
 }
 
 // otherFile is the failure of a server that has loaded another file than the
-// recipe's under its name: some take any name that they are told.
+// recipe's under its name: some accept any name.
 func (e *Endpoint) otherFile(ctx context.Context) *results.Failure {
 	if e.kind.API.ModelFile == "" || !engines.IsGGUF(e.spec.Model) || engines.LlamaModelFlag(e.spec.Model) != "-m" {
 		return nil

@@ -105,7 +105,7 @@ func (e *Endpoint) tokenizeBody(dialect engines.TokenizeDialect, text string, sp
 	}
 }
 
-// named is the beginning of a body: the model, where a router must be told.
+// named is the beginning of a body: the model, where a router needs it.
 func (e *Endpoint) named() map[string]any {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -81,7 +81,7 @@ type Args struct {
 	MemoryShare func([]recipe.Arg) float64
 
 	// WeightsOnGPU says whether a server of this recipe loads the files of its model
-	// into its GPUs as they are, in equal parts; nil: it cannot be told.
+	// into its GPUs as they are, in equal parts; nil: it is not known.
 	WeightsOnGPU func([]recipe.Arg) bool
 
 	// Drafts says whether the arguments make the engine decode speculatively,

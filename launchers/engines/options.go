@@ -57,7 +57,7 @@ func needModel(s recipe.Spec) error {
 }
 
 // servedOrModel is the name in requests where an engine serves a model under
-// its own name unless told otherwise.
+// its own name by default.
 func servedOrModel(s recipe.Spec) string { return cmp.Or(s.ServedName, s.Model) }
 
 // unknownSize is the WorldSize of kinds that use whatever GPUs they see, or
@@ -148,7 +148,7 @@ func torchUnset() []string {
 	return []string{"LOCAL_RANK", "LOCAL_WORLD_SIZE", "PROMETHEUS_MULTIPROC_DIR"}
 }
 
-// PinnedAcceptance is the acceptance length that a server was told to simulate,
+// PinnedAcceptance is the acceptance length that a server was configured to simulate,
 // whatever its drafts are worth: tokens a step that checks a draft, the large
 // model's own included. ok is false where none was asked for.
 func PinnedAcceptance(argv []string, env map[string]string) (length float64, ok bool) {

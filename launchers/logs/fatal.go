@@ -153,7 +153,7 @@ func installation() []FatalLine {
 	}
 }
 
-// hub are the lines of models that cannot be had.
+// hub are the lines of models that are not available.
 func hub() []FatalLine {
 	return []FatalLine{
 		Fatal(results.FailModel, "the hub has no such model, or it is private: check the name, and HF_TOKEN",

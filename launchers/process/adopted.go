@@ -18,7 +18,7 @@ import (
 // and what they leave running, such as the connection of an ssh that is shared.
 const helperVariable = "BENCH_HELPER"
 
-// adopting is set where adopted children can be told from our own.
+// adopting is set where adopted children can be distinguished from our own.
 var adopting atomic.Bool
 
 // Main runs the program's main function so that orphans of servers are known for
@@ -84,7 +84,7 @@ func (t *tree) alone(p proc.Process) bool {
 
 // orphans are the pids that the kernel gave to this program because their parent
 // has ended: a process that forked twice, left its session and dropped its
-// environment is known by nothing else. Nil where they cannot be told.
+// environment is known by nothing else. Nil where they cannot be distinguished.
 func (t *tree) orphans() map[int]bool {
 	if t.proc != proc.System || !adopting.Load() {
 		return nil

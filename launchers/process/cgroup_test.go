@@ -96,7 +96,7 @@ func (fakeMachine) write(t *testing.T, path, text string) {
 	}
 }
 
-// Every reason why a machine may have no groups for us is told, and none is left.
+// Every reason why a machine may have no groups for us is reported, and none is left.
 func TestNewCgroupRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

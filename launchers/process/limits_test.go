@@ -41,7 +41,7 @@ func TestLimitMemory(t *testing.T) {
 	}
 }
 
-// A crash of this program is told apart from exit code 2, which says that nothing
+// A crash of this program is distinguished from exit code 2, which says that nothing
 // was started; it leaves no core dump, and what it starts may leave one.
 func TestCrashEndsBySignal(t *testing.T) {
 	const variable = "PROCESS_TEST_CRASH"

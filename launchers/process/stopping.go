@@ -55,7 +55,7 @@ func newStopping(t *tree, killNow <-chan struct{}) *stopping {
 
 func (s *stopping) run(grace time.Duration) error {
 	// Look once while the leader lives: a child that has left its session and
-	// dropped its environment can be told by its parent alone.
+	// dropped its environment can be recognised by its parent alone.
 	if _, _, err := s.tree.members(); err != nil {
 		return err
 	}

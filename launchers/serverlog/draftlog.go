@@ -128,7 +128,7 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 }
 
 // draftsByLength tells the number of drafts by the printed mean length, which
-// is 1 + accepted / drafts; -1: it cannot be told.
+// is 1 + accepted / drafts; -1: it is not known.
 func draftsByLength(accepted float64, length string) float64 {
 	if mean := readNumber(length); accepted > 0 && mean > 1 {
 		return math.Round(accepted / (mean - 1))

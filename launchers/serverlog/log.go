@@ -130,7 +130,7 @@ func (l *Log) catchUp() {
 	l.take(fmt.Sprintf("[%d bytes of log not looked at]", left), false)
 }
 
-// ReadLast is read for a log that will not grow any more: all of it, as far as
+// ReadLast is read for a log that will no longer grow: all of it, as far as
 // it is not too far behind, and its last line even if it is not ended.
 func (l *Log) ReadLast() {
 	for tries := 2 * maxBehind / readOnce; tries > 0 && l.Read(); tries-- {

@@ -41,7 +41,7 @@ func (l *Facts) Clone() Facts {
 	return c
 }
 
-// AddArguments adds arguments that were told later; they win.
+// AddArguments adds arguments that were reported later; they win.
 func (l *Facts) AddArguments(arguments map[string]string) {
 	l.facts.Arguments = mergeArguments(l.facts.Arguments, arguments)
 }
@@ -121,7 +121,7 @@ func least[T int64 | float64](of *map[string]T, engine string, value T) {
 	}
 }
 
-// sum adds up the engines; nil where none has told.
+// sum adds up the engines; nil where none reported any.
 func sum[T int64 | float64](of map[string]T) *T {
 	if len(of) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func (l *Facts) noteLoad(fact logs.Fact, stamp string) {
 	}
 }
 
-// Startup is what was told, nil if nothing was.
+// Startup is what was reported, nil if nothing was.
 func (l *Facts) Startup() *results.Startup {
 	facts := l.facts
 	facts.KVTokens, facts.MaxConcurrency = sum(l.kvTokens), sum(l.concurrency)

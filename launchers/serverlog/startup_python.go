@@ -8,7 +8,7 @@ import (
 
 // MaxArguments and MaxArgument bound what is kept of the arguments that an engine reports.
 const (
-	MaxArguments = 256 // kept of what an engine says of its arguments
+	MaxArguments = 256 // kept of what an engine says about its arguments
 	MaxArgument  = 400 // bytes of one
 )
 
@@ -93,7 +93,7 @@ func unquote(text string) string {
 	return text
 }
 
-// mergeArguments adds what was told later; it wins.
+// mergeArguments adds what was reported later; it wins.
 func mergeArguments(before, after map[string]string) map[string]string {
 	if before == nil {
 		return after

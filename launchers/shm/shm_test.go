@@ -211,7 +211,7 @@ func TestRemoveByNote(t *testing.T) {
 	}
 }
 
-// Where processes cannot be seen, nothing is removed, and the file is told.
+// Where processes cannot be seen, nothing is removed, and the file is reported.
 func TestUnseenProcesses(t *testing.T) {
 	t.Parallel()
 	f := folder(t)

@@ -69,7 +69,7 @@ func TestEngineKeepsSchedule(t *testing.T) {
 func near(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
 
 // Requests that come while the engine is idle, late or busy all get the whole
-// answer; one that is aborted gets no more.
+// answer; one that is aborted gets nothing more.
 func TestEngineArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := mustResolve(t, simengine.Config{Model: "Llama-8B"})

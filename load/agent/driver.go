@@ -136,7 +136,7 @@ type distributedRun struct {
 	mu         sync.Mutex // guards what follows, and calls of the callbacks
 	records    spans
 	err        error // the first that ended the pass
-	emitFailed bool  // emit gave an error and is not called any more
+	emitFailed bool  // emit gave an error and is no longer called
 	abort      context.CancelCauseFunc
 
 	counting sync.Mutex // one text at a time

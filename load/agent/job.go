@@ -21,7 +21,7 @@ type job struct {
 	Arrivals []float64     `json:"arrivals"`
 	Repeat   bool          `json:"repeat"`
 	IDPrefix string        `json:"request_id_prefix"`
-	Progress time.Duration `json:"progress_period"` // 0: none is told
+	Progress time.Duration `json:"progress_period"` // 0: none is reported
 	Counts   bool          `json:"counts"`          // the coordinator counts tokens
 }
 

@@ -48,7 +48,7 @@ type message struct {
 	Error    string                 `json:"error,omitempty"` // "": none
 }
 
-// hello is what an end says of itself.
+// hello is what an end says about itself.
 type hello struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of bench

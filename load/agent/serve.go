@@ -23,7 +23,7 @@ type Runner func(ctx context.Context, opts load.Options, prompts []dialect.Promp
 // cannot be sampled.
 type Watch func(ctx context.Context) (end func(zero time.Time, lastedS float64) results.NodeTelemetry)
 
-// Identity is what an agent says of itself.
+// Identity is what an agent says about itself.
 type Identity struct {
 	Version string // of bench
 	Host    string
@@ -155,7 +155,7 @@ func (s *server) serve(ctx context.Context) error {
 }
 
 // do carries a job out. An error is about the stream; what is wrong with the
-// job is told to the coordinator.
+// job is reported to the coordinator.
 func (s *server) do(ctx context.Context, number int, j *job) error {
 	var prompts []dialect.Prompt
 	for len(prompts) < j.Prompts {

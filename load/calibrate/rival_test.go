@@ -158,7 +158,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestDensest: the requests of a load are told from those that a client sends before and after.
+// TestDensest: the requests of a load are distinguished from those that a client sends before and after.
 func TestDensest(t *testing.T) {
 	var all []*served
 	for _, at := range []int64{10, 500, 501, 503, 900} {

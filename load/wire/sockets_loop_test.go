@@ -22,7 +22,7 @@ func (f stepFunc) step() bool { return f() }
 
 // TestSocketsDoNotAllocate: an event that comes alone costs no allocation from
 // the socket to the decoded body. What else runs in the process allocates now and
-// then, more so on a busy machine: one allocation for each event is told from it.
+// then, more so on a busy machine: one allocation for each event can be distinguished from that.
 func TestSocketsDoNotAllocate(t *testing.T) {
 	loadtest.OnSockets(t)
 	const most = 0.5

@@ -129,7 +129,7 @@ type httpTransport struct {
 
 // Options say how to reach the servers.
 type Options struct {
-	URLs             []*url.URL        // one a replica
+	URLs             []*url.URL        // one per replica
 	ContentType      string            // of request bodies; "": JSON
 	Headers          map[string]string // of every request
 	UnixSocket       string            // "": TCP

@@ -42,7 +42,7 @@ type Effect struct {
 	Without   int      // starts with the settings of From that have the figure
 	With      int      // likewise of To
 	Verdict   compare.Verdict
-	More      int // repeats that would make the interval narrower than the margin; 0: it can be told
+	More      int // repeats that would make the interval narrower than the margin; 0: it is
 }
 
 // start is a server start that has the figure.

@@ -45,7 +45,7 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 }
 
 // testRuns are the rows of steps, those of one variant at one load point of a
-// run together: what differs among them is told.
+// run together: what differs among them is named.
 func testRuns(steps []*results.Result) [][]results.LlamaBenchRow {
 	var runs [][]results.LlamaBenchRow
 	index := map[string]int{}
@@ -68,7 +68,7 @@ func testRuns(steps []*results.Result) [][]results.LlamaBenchRow {
 
 // TestSettings gives of each row the settings in which the rows of one run of
 // the program differ beside the test, and those in which models of one name do.
-// What only differs between runs is not told: it may be what they are compared
+// What only differs between runs is not named: it may be what they are compared
 // for.
 func TestSettings(runs ...[]results.LlamaBenchRow) func(results.LlamaBenchRow) []results.RowSetting {
 	vary := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/metrics/catalog"
 )
 
-// Closeness is what the data says of a figure that was measured again.
+// Closeness is what the data says about a figure that was measured again.
 type Closeness string
 
 // The verdicts of a reproduction. Agreement is a finding of its own, never the
@@ -80,7 +80,7 @@ type Agreement struct {
 	PHolm *float64 `json:"p_holm"` // P after Holm's correction over all figures judged together
 
 	Verdict Closeness `json:"verdict"`
-	// further repeats here that would tell; 0: it can be told, or they would not
+	// further repeats here that would decide; 0: it is decided, or they would not
 	MoreHere   int `json:"more_here"`
 	MoreOrigin int `json:"more_origin"` // those that the origin would need as well, with as many here
 
@@ -88,7 +88,7 @@ type Agreement struct {
 	df float64 // +Inf: the spread is taken as known
 }
 
-// Agree sets the values of a figure side by side, one a server life. bound is
+// Agree sets the values of a figure side by side, one per server life. bound is
 // BoundOf the figure. The verdict is JudgeAgreements' to give.
 func Agree(figure string, origin, here Sample, bound float64, rule AgreeRule) Agreement {
 	a := Agreement{

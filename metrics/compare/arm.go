@@ -9,7 +9,7 @@ import (
 	"github.com/benchrig/bench/metrics"
 )
 
-// Sample is one variant's values of a figure, one a server life, in the order in
+// Sample is one variant's values of a figure, one per server life, in the order in
 // which the lives ran. The life is the unit of replication: requests and steps
 // of one life share its luck.
 type Sample struct {

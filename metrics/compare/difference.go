@@ -13,7 +13,7 @@ import (
 	"github.com/benchrig/bench/metrics"
 )
 
-// Verdict is what the data says of a candidate beside a baseline.
+// Verdict is what the data says about a candidate beside a baseline.
 type Verdict string
 
 // The verdicts. No difference is a finding of its own: the interval lies
@@ -63,14 +63,14 @@ type Difference struct {
 	High     *float64 `json:"high"`      //
 	BootLow  *float64 `json:"boot_low"`  // percentile bootstrap interval of Delta, means resampled within arms
 	BootHigh *float64 `json:"boot_high"` //
-	// two-sided; of values without spread the step in which they are told bounds it
+	// two-sided; for values without spread, their resolution bounds it
 	PWelch *float64 `json:"p_welch"`
 	PRank  *float64 `json:"p_rank"` // two-sided Mann-Whitney U, exact with ties too
 	PHolm  *float64 `json:"p_holm"` // of the verdict: after Holm's correction over all figures judged together
 	Effect *float64 `json:"effect"` // Hedges' g; null without spread
 
 	Verdict     Verdict `json:"verdict"`
-	MoreRepeats int     `json:"more_repeats"` // further repeats of each arm that would tell; 0: it can be told
+	MoreRepeats int     `json:"more_repeats"` // further repeats of each arm that would decide; 0: it is decided
 	// all values of one arm came before those of the other, and a drift would explain the difference
 	OneAfter bool `json:"one_after_the_other"`
 

@@ -25,7 +25,7 @@ type Shift struct {
 // mean stands out most from the others begins and ends at such places if few
 // shuffled series have one that stands out as much: that share is its p, so that
 // the search itself is allowed for. The parts are searched again. Series of fewer
-// than 8 values have no shift that could be told.
+// than 8 values have no shift that could be detected.
 //
 // It is circular binary segmentation (Olshen and others, 2004), with shuffles that
 // are the same each time.

@@ -16,8 +16,8 @@ type Pair struct {
 	Point               string
 	Baseline, Candidate Cell
 	Differences         []Difference // of the figures that at least one side knows, judged together
-	Outliers            []string     // in words, one a server life that is far off; they count all the same
-	Drifts              []string     // in words, one a figure that moved with the order of the lives
+	Outliers            []string     // in words, one per server life that is far off; they count all the same
+	Drifts              []string     // in words, one per figure that moved with the order of the lives
 }
 
 // PairOf sets every figure of two cells side by side. The steps of the

@@ -2,7 +2,7 @@ package compare
 
 import "math"
 
-// resolutionOf is the step in which values are told: 0.01 for 12.34 and 5.1; 0
+// resolutionOf is the step in which values are given: 0.01 for 12.34 and 5.1; 0
 // for values with all the digits of a measurement.
 func resolutionOf(values ...float64) float64 {
 	const most = 8 // decimals that something prints

@@ -9,7 +9,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// repeatsOf are steps of one variant and point, one a repeat and server life.
+// repeatsOf are steps of one variant and point, one per repeat and server life.
 func repeatsOf(variant string, throughputs ...float64) []*results.Result {
 	var steps []*results.Result
 	for i, v := range throughputs {

@@ -10,7 +10,7 @@ import (
 // SpanPhase says what a span of the timeline is.
 type SpanPhase string
 
-// The phases. A server's life is told by the middle three.
+// The phases. The middle three are those of a server's life.
 const (
 	PhaseStep     SpanPhase = "step"
 	PhaseStarting SpanPhase = "starting" // until the server is ready, or failed to become so

@@ -16,7 +16,7 @@ type Entry struct {
 	Run     string // as its side is called
 	Began   time.Time
 	Version string          // of the engine; "": not known
-	Values  []float64       // one a server start
+	Values  []float64       // one per server start
 	Summary compare.Summary // of Values
 	Suspect bool            // no step of it is ok
 
@@ -81,7 +81,7 @@ func Of(sides []versus.Side, w Wanted) []Series {
 	return all
 }
 
-// began is when a run started; the zero time where that is not told.
+// began is when a run started; the zero time where that is not known.
 func began(run *results.Run) time.Time {
 	at, err := time.Parse(time.RFC3339, run.Manifest.StartedAt)
 	if err != nil {

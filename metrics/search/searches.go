@@ -56,7 +56,7 @@ func Of(run *results.Run) []Run {
 	return all
 }
 
-// Limits are what the searches of a variant found, one a server life, in the
+// Limits are what the searches of a variant found, one per server life, in the
 // order of the repeats; only searches that came within the tolerance count.
 func Limits(searches []Run, variant string) compare.Sample {
 	sample := compare.Sample{Name: variant}

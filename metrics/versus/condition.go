@@ -41,11 +41,11 @@ func ParseCondition(text string) (Condition, error) {
 	}, nil
 }
 
-// Finding is a condition that holds, or cannot be told, somewhere.
+// Finding is a condition that holds somewhere, or may hold.
 type Finding struct {
 	Condition string `json:"condition"`
 	Where     string `json:"where"`     // side, variant, point
-	Uncertain bool   `json:"uncertain"` // it may hold, but that cannot be told
+	Uncertain bool   `json:"uncertain"` // it may hold, but that is not certain
 	Why       string `json:"why"`
 }
 

@@ -96,7 +96,7 @@ func endedAlone(r *results.Result) bool {
 	return f.Lengths == nil || f.Lengths.EarlyEOS > 0
 }
 
-// modelOf is the engine with the model and its quantization, as far as told. Others
+// modelOf is the engine with the model and its quantization, as far as they are known. Others
 // cannot answer alike over many tokens.
 func modelOf(r *results.Result) string {
 	if len(r.Servers) == 0 {

@@ -48,7 +48,7 @@ type Comparison struct {
 	Sides    []Side
 	Baseline int // index of it
 	Rule     compare.Rule
-	Others   []Against // one a side but the baseline
+	Others   []Against // one per side but the baseline
 
 	Figures []catalog.Figure // that anything is known of
 	judged  []catalog.Figure

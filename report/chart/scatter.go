@@ -9,7 +9,7 @@ type ScatterSpec struct {
 	Head
 	X, Y   Axis
 	Series []PointSeries
-	Front  []XY    // the best that can be had, from left to right; what it beats is bordered; empty: none
+	Front  []XY    // the best attainable, from left to right; what it beats is bordered; empty: none
 	Better string  // which corner is better, in words: "up and right"; "": not said
 	Height float64 // in the units of the view box; 0: 440
 }

@@ -34,7 +34,7 @@ func Block(w io.Writer, r *results.Result, latencies ...string) error {
 
 	peak := &f.PeakConcurrent
 	if !r.MeasuredByBench() && *peak == 0 {
-		peak = nil // not told
+		peak = nil // not known
 	}
 
 	return printBlock(w, r, results.VLLM, results.CompatFigures{

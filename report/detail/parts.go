@@ -57,7 +57,7 @@ func PartName(p results.PartFigures) string {
 	return string(p.By) + " " + text.Clean(p.Name)
 }
 
-// PartTable is a table of parts, one a row. keys are the heads of the columns that
+// PartTable is a table of parts, one per row. keys are the heads of the columns that
 // say which steps; figures are means over these.
 func PartTable(keys []string, rows []PartRow) table.Table {
 	t := table.Table{}

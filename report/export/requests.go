@@ -45,7 +45,7 @@ func requestColumns() []parquet.Column {
 }
 
 // Requests writes all requests of a run, those of probes included, as a Parquet
-// file, one a row, steps in the order of the report. records reads those of a step.
+// file, one per row, steps in the order of the report. records reads those of a step.
 func Requests(w io.Writer, run *results.Run, records func(step string) iter.Seq[results.Record]) error {
 	table, err := parquet.NewWriter(w, "bench", requestColumns())
 	if err != nil {

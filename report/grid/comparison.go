@@ -295,7 +295,7 @@ func ShortVerdict(s *results.Step) string {
 	return string(s.Result.Verdict)
 }
 
-// fill makes the entries of a column, one a cell.
+// fill makes the entries of a column, one per cell.
 func fill(col Column, cells []compare.Cell) []table.Cell {
 	values := make([]*float64, len(cells))
 	largest := 0.0

@@ -41,7 +41,7 @@ func pieces(all []history.Series, rule compare.Rule) []table.Piece {
 	return parts
 }
 
-// headline are the changes of all series, one a line, or that there are none.
+// headline are the changes of all series, one per line, or that there are none.
 func headline(all []history.Series) []string {
 	var lines []string
 	for i := range all {

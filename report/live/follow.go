@@ -92,7 +92,7 @@ func (f *Follower) View() (View, error) {
 		lives = []results.Live{f.Live()}
 		presence.Held, presence.Known = true, true
 	} else {
-		// The lock first: who ends in between has told the journal already.
+		// The lock first: a run that ends in between is in the journal already.
 		_, presence.Held, presence.Known = f.folder.Writer()
 		var err error
 		if lives, err = f.folder.ReadLive(); err != nil {

@@ -35,7 +35,7 @@ type frame struct {
 	unicode bool
 	cursor  cursor
 	asked   string // a question that waits for an answer; "": none
-	note    string // the last thing to be told; "": none
+	note    string // the latest message; "": none
 	control bool   // keys that change the run are there
 }
 
@@ -68,7 +68,7 @@ func (f *frame) lines() []line {
 }
 
 // shares divides the room below the head and beside the current step: GPUs
-// first as one line, then the matrix, then GPUs one a line, the log last.
+// first as one line, then the matrix, then GPUs one per line, the log last.
 func (f *frame) shares(room int) (gpus, matrix int) {
 	const leastMatrix, leastLog = 4, 4
 	want := len(f.view.Rows) + 2
@@ -363,7 +363,7 @@ func (f *frame) log(height int) []line {
 	return lines
 }
 
-// foot is the last line: a question, else what was told last, else the keys.
+// foot is the last line: a question, else the latest message, else the keys.
 func (f *frame) foot() line {
 	switch {
 	case f.asked != "":

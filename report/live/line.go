@@ -7,7 +7,7 @@ import (
 )
 
 // role is what a piece of text is there for; colours follow from it. None is
-// told by colour alone.
+// distinguished by colour alone.
 type role int
 
 const (

@@ -461,7 +461,7 @@ func TestSnapshot(t *testing.T) {
 	golden(t, "snapshot.txt", out.String())
 }
 
-// Colours are the terminal's business; what is told is told by symbols too.
+// Colours are the terminal's business; what they say is said by symbols, too.
 func TestSymbolsDiffer(t *testing.T) {
 	for _, unicode := range []bool{true, false} {
 		seen := map[string]StepState{}

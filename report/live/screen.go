@@ -27,7 +27,7 @@ type Actions interface {
 type Source interface {
 	View() (View, error)
 	Log(life string) (lines []string, path string, err error)
-	// Note is what was told last and is worth a line; "": nothing.
+	// Note is the latest message that is worth a line; "": none.
 	Note() string
 }
 
@@ -451,7 +451,7 @@ func (s *FolderSource) Log(life string) ([]string, string, error) {
 	return ServerLog(s.Folder(), life, s.Hide)
 }
 
-// Note is what was told last.
+// Note is the latest message.
 func (s *FolderSource) Note() string {
 	if s.Notes == nil {
 		return ""

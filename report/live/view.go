@@ -30,7 +30,7 @@ const silence = 10 * time.Second
 type Presence struct {
 	Now   time.Time
 	Held  bool // somebody holds the folder's lock on this machine
-	Known bool // whether that can be told
+	Known bool // whether that is known
 
 	Jobs *Jobs // of a run on a cluster; nil: the cluster was not asked
 }

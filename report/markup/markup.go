@@ -22,7 +22,7 @@ func Document(title string, head []g.Node, body ...g.Node) g.Node {
 		h.Body(g.Group(body), g.Raw("\n"))), g.Raw("\n")))
 }
 
-// Meta is what a page says of itself.
+// Meta is what a page says about itself.
 func Meta(name, content string) g.Node { return h.Meta(h.Name(name), h.Content(content)) }
 
 // Lines puts each node on a line of its own.

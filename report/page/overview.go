@@ -21,7 +21,7 @@ type overview struct {
 	Key      *figure    // the legend of the answers, the sweep and the distributions
 	Front    []frontRow // of the trade-off, in rising order of speed per user
 	Sweep    []*figure  // the other figures over the load
-	CDFs     []cdfs     // one a point
+	CDFs     []cdfs     // one per point
 	Legend   []legendEntry
 	Timeline *figure
 }

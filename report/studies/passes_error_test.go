@@ -9,7 +9,7 @@ import (
 )
 
 // The error of a difference of two passes is that of both: one below the error
-// is not a difference that can be told.
+// is not a detectable difference.
 func TestErrorOfTheDifference(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

@@ -5,7 +5,7 @@
 // What goes in: a run folder, or the bytes of a bundle, which may come from
 // anybody. What comes out: a zip archive with an index of hashes, the same bytes
 // for the same folder, without secrets; or its members, checked. It runs
-// nothing, and writes nowhere but below the folder it is told.
+// nothing, and writes nowhere but below the folder that it is given.
 package bundle
 
 // IndexName is the member that lists all others.

@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/internal/secrets"
 )
 
-// scrubber takes secrets out of text, line by line: those that it was told,
+// scrubber takes secrets out of text, line by line: those that it was given,
 // those that it has learned from names beside them, and what has the form of
 // one.
 type scrubber struct {

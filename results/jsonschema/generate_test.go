@@ -47,7 +47,7 @@ func roots() []root {
 
 // generator makes the schema of one kind of file.
 type generator struct {
-	docs     map[string]map[string]string // what the document says of a field, by table and field
+	docs     map[string]map[string]string // what the document says about a field, by table and field
 	comments map[string]string            // the comment of a field in the code, by "Type.Field"
 	contexts map[string][]string          // tables that may name the fields of a type, by its name
 	defs     object
@@ -219,7 +219,7 @@ func (g *generator) reference(t reflect.Type) (object, error) {
 	return object{"$ref": "#/$defs/" + t.Name()}, nil
 }
 
-// description is what the document says of a field, else what the code does.
+// description is what the document says about a field, else what the code does.
 func (g *generator) description(t reflect.Type, field reflect.StructField, name string) string {
 	for _, context := range g.contexts[t.Name()] {
 		if text := g.docs[context][name]; text != "" {
@@ -265,7 +265,7 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// readDocs reads the tables of docs/results-format.md: what each says of a field.
+// readDocs reads the tables of docs/results-format.md: what each says about a field.
 // A table belongs to the heading above it, or to the field that its first cell
 // names.
 func readDocs(text string) map[string]map[string]string {

@@ -83,7 +83,7 @@ func (f *Folder) ReadResult(step string) (*results.Result, error) {
 
 // Writer is the process that holds the lock of the run folder, by the kernel's
 // list: nothing is taken, so that nobody who wants to write is turned away.
-// known is false where the list cannot be had; locks of other machines are not
+// known is false where the list is not available; locks of other machines are not
 // in it.
 func (f *Folder) Writer() (pid int, held, known bool) {
 	path := filepath.Join(f.dir, results.LockName)

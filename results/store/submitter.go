@@ -35,7 +35,7 @@ type Submitter struct {
 	done sync.WaitGroup
 }
 
-// holder is what the file says of the process that has the right.
+// holder is what the file says about the process that has the right.
 type holder struct {
 	Host    string `json:"host"`
 	Machine string `json:"machine"` // boot and pid namespace: where its pid means something
@@ -136,7 +136,7 @@ func takeAway(path string, now time.Time) error {
 	return nil
 }
 
-// gone reports whether it is known that the process does not run any more.
+// gone reports whether it is known that the process no longer runs.
 func (h holder) gone() bool {
 	if h.Machine != thisProcess().Machine {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Of many that want to submit at once, one does; the others are told who.
+// Of many that want to submit at once, one does; the others learn which.
 func TestOneSubmitter(t *testing.T) {
 	folder := jobsRun(t)
 	for range 50 {

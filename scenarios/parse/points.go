@@ -243,7 +243,7 @@ func label(l scenarios.Load, varies []string) string {
 }
 
 // underlayProfile lays the load: keys over those of the profile they name; ok
-// is false where the profile cannot be had.
+// is false where the profile is not available.
 func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out *schema.Node, ok bool) {
 	name := load.Get("profile")
 	if name == nil || name.Kind == schema.Null {

@@ -20,7 +20,7 @@ func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 // what comes from profiles and --set overrides stands last.
 type Errors []*Error
 
-// Error lists all errors, one a line.
+// Error lists all errors, one per line.
 func (e Errors) Error() string {
 	lines := make([]string, len(e))
 	for i, one := range e {

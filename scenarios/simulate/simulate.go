@@ -69,7 +69,7 @@ func guessDevice(s *scenarios.Scenario, vars []string) string {
 	return scenarios.DefaultSimDevice
 }
 
-// simulateVariant keeps what a variant says of speed and limits, and drops
+// simulateVariant keeps what a variant says about speed and limits, and drops
 // what is of this machine or of the engine alone.
 func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	if v.Server.Launcher == scenarios.SimLauncher {

@@ -148,7 +148,7 @@ func (l *Look) installed(ctx context.Context) []doctor.Program {
 	return out
 }
 
-// versionOf finds the version in what a program says of itself.
+// versionOf finds the version in what a program says about itself.
 func versionOf(said string) string {
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)

@@ -34,10 +34,10 @@ type Target struct {
 	body        map[string]any
 	counter     step.TokenCounter
 	maxModelLen int    // 0: not known
-	lenFrom     string // what told it
+	lenFrom     string // where it was found
 	params      []byte // text of engine_params.txt
 	paramsFrom  string
-	here        bool // it runs on this machine, as far as can be told
+	here        bool // it runs on this machine, as far as is known
 }
 
 // Find asks the server, and looks at its process if it is on this machine.

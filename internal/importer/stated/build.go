@@ -78,7 +78,7 @@ func (e *Entry) Finish() {
 		f.Failed = f.Asked - f.Completed
 	}
 	if e.countStated() {
-		for _, d := range []*results.Dist{&f.TTFT, &f.E2EL} { // by definition one a successful request
+		for _, d := range []*results.Dist{&f.TTFT, &f.E2EL} { // by definition one per successful request
 			if d.N == 0 && (d.Mean != nil || d.Median != nil || len(d.Percentiles) > 0) {
 				d.N = f.Completed
 			}

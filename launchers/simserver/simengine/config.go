@@ -94,7 +94,7 @@ type Config struct {
 	// Exit ends the process for crash faults; it may return in tests. nil: Run
 	// returns a *CrashError instead.
 	Exit func(code int)
-	// OnListen is told the address once requests are accepted. May be nil.
+	// OnListen is called with the address once requests are accepted. May be nil.
 	OnListen func(addr string)
 }
 

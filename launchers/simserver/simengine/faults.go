@@ -18,7 +18,7 @@ const (
 	FaultCrash      FaultKind = "crash"       // the process exits with code 1 in request n
 	FaultExit0      FaultKind = "exit0"       // engine death in request n, exit code 0
 	FaultHang       FaultKind = "hang"        // from request n on no request gets a token; /health stays 200
-	FaultStall      FaultKind = "stall"       // request n alone gets no more tokens
+	FaultStall      FaultKind = "stall"       // request n alone gets no further tokens
 	FaultError      FaultKind = "error"       // an error object in the stream of request n
 	FaultTruncate   FaultKind = "truncate"    // the connection of request n is cut
 	FaultRefuse     FaultKind = "refuse"      // request n gets 503, or the status given as refuse@n:429

@@ -55,7 +55,7 @@ type Writer struct {
 // cells are the values of a column that are not written yet.
 type cells struct {
 	present []bool
-	plain   []byte // of the values that are present, one after the other; bits of Truth one a byte
+	plain   []byte // of the values that are present, one after the other; bits of Truth one per byte
 }
 
 // NewWriter begins a file with these columns. by names the program that writes it.

@@ -33,7 +33,7 @@ const (
 )
 
 // Exporter sends the metrics of a run to a collector of OpenTelemetry: OTLP over
-// HTTP, in JSON. Whatever goes wrong is told and changes nothing.
+// HTTP, in JSON. Whatever goes wrong is reported and changes nothing.
 type Exporter struct {
 	endpoint *url.URL
 	headers  http.Header
@@ -143,7 +143,7 @@ func (x *Exporter) send(ctx context.Context, body []byte) error {
 	response, err := x.client.Do(request)
 	if err != nil {
 		if cause, ok := errors.AsType[*url.Error](err); ok {
-			err = cause.Err // the URL is told already
+			err = cause.Err // the URL is in the message already
 		}
 		return err
 	}

@@ -82,7 +82,7 @@ func sbatchText(key, doc string) schema.Field[scenarios.Slurm] {
 		}).DefaultNote("the cluster's")
 }
 
-// sbatchOption is a long option with its value: a job's script has one a line.
+// sbatchOption is a long option with its value: a job's script has one per line.
 var sbatchOption = regexp.MustCompile(`^--[a-z][a-z0-9-]*(=[^\x00-\x1f\x7f]+)?$`)
 
 // ownOptions are the options that bench sets itself.
