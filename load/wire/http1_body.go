@@ -99,29 +99,23 @@ func (d *bodyDecoder) decode(p []byte) (n, used int, err error) {
 func (d *bodyDecoder) chunked(p []byte) (n, used int, err error) {
 	for used < len(p) && d.part != partOver {
 		rest := p[used:]
+		var size int
 		switch d.part {
 		case partData:
-			size := int(min(uint64(len(rest)), d.left))
+			size = int(min(uint64(len(rest)), d.left))
 			n += copy(p[n:], rest[:size])
-			used += size
 			if d.left -= uint64(size); d.left == 0 {
 				d.part = partDataEnd
 			}
 		case partDataEnd:
-			size, err := d.dataEnd(rest)
-			if used += size; err != nil {
-				return n, used, err
-			}
+			size, err = d.dataEnd(rest)
 		case partSize:
-			size, err := d.sizeLine(rest)
-			if used += size; err != nil {
-				return n, used, err
-			}
+			size, err = d.sizeLine(rest)
 		default:
-			size, err := d.trailer(rest)
-			if used += size; err != nil {
-				return n, used, err
-			}
+			size, err = d.trailer(rest)
+		}
+		if used += size; err != nil {
+			return n, used, err
 		}
 	}
 

@@ -40,15 +40,15 @@ func walkSlow(data []byte, visit func(name, value []byte)) error {
 // too deep for the scanner may be visited twice.
 func Inside(value []byte, visit func(name, value []byte)) {
 	s := Scan(value)
-	if s.Members(visit); s.failed {
+	if s.members(visit); s.failed {
 		_ = walkSlow(value, visit)
 	}
 }
 
-// Members moves over one value and calls visit for each member of an object, as
+// members moves over one value and calls visit for each member of an object, as
 // Walk does. It fails where the text is not JSON, after members may have been
 // visited.
-func (s *Scanner) Members(visit func(name, value []byte)) {
+func (s *Scanner) members(visit func(name, value []byte)) {
 	if !s.Enter('{') {
 		s.Skip()
 		return
