@@ -3,6 +3,8 @@ package importer
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A report whose benchmarks are not those of GuideLLM is named in the error.
@@ -33,5 +35,37 @@ func TestDraftsOfResultInLog(t *testing.T) {
 	}
 	if d := got.Steps[0].Result.Servers[0].Speculation; d == nil || *d.DraftTokens != 1248 {
 		t.Errorf("drafts %+v, want 1248 tokens", d)
+	}
+}
+
+// An import of a file gives the same result each time.
+func TestImportsAreTheSame(t *testing.T) {
+	for _, file := range []string{guideLLM, mtp, aiperfJSON, inferenceX, optimizer} {
+		var first *Imported
+		for range 20 {
+			got, err := Import([]Source{{"a.json", []byte(file)}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Fatalf("the same file again (-first +now):\n%s", diff)
+			}
+		}
+	}
+}
+
+// Rates are compared with counts and duration in one unit.
+func TestRatesWithDurationInMilliseconds(t *testing.T) {
+	const table = "| Concurrency | Duration (ms) | Successful requests | Request throughput (req/s) |\n|---|---|---|---|\n" +
+		"| 4 | 2000 | 10 | 5.0 |\n"
+	got, err := Import([]Source{{"a.md", []byte(table)}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range got.Steps[0].Result.Warnings[1:] {
+		t.Errorf("warning %s: %s", w.Code, w.Message)
 	}
 }

@@ -308,18 +308,17 @@ func (s *scanner) note(l plain.Line, text string) {
 	}
 
 	s.keep(l, kind)
-	const most = 8
 	if s.section == "" && s.title == "" || plain.IsProgress(text) || len(text) > 300 || isChatter(text) {
 		return // of a log, not beside anything
 	}
 	if s.last != nil {
-		if len(s.last.Notes) < most {
+		if len(s.last.Notes) < stated.MaxNotes {
 			s.last.Notes = append(s.last.Notes, text)
 		}
 		return
 	}
 
-	if len(s.before.notes) < most {
+	if len(s.before.notes) < stated.MaxNotes {
 		s.before.notes = append(s.before.notes, text)
 	}
 }

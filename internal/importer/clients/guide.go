@@ -12,9 +12,9 @@ import (
 	"github.com/benchrig/bench/internal/importer/stated"
 )
 
-// guideMetrics are the figures that metrics of GuideLLM are, and their units. Its
-// inter-token latency leaves out the first token, as bench's TPOT does; its time per
-// output token does not.
+// guideMetrics maps metrics of GuideLLM to figures of bench and the unit of the metric.
+// Its inter-token latency leaves out the first token, as bench's TPOT does; its time
+// per output token does not.
 func guideMetrics() map[string]struct{ figure, unit string } {
 	return map[string]struct{ figure, unit string }{
 		"requests_per_second":      {"request_throughput", ""},
@@ -85,9 +85,9 @@ func fromGuide(name string, o lenient.Object) ([]*stated.Entry, error) {
 		if b.Duration != nil {
 			takeStat(e, "duration", "duration_s", "value", "s", *b.Duration, o.Line)
 		}
-		b.metricsInto(e, o.Line)
-		b.countsInto(e, o.Line)
-		b.loadInto(e, o.Line)
+		b.takeMetrics(e, o.Line)
+		b.takeCounts(e, o.Line)
+		b.takeLoad(e, o.Line)
 		var args struct{ Model string }
 		o.Into("args", &args)
 		e.Model = cmp.Or(args.Model, b.Config.Backend.Model)
@@ -97,39 +97,40 @@ func fromGuide(name string, o lenient.Object) ([]*stated.Entry, error) {
 	return all, nil
 }
 
-func (b guideBenchmark) metricsInto(e *stated.Entry, line int) {
+// takeMetrics gives e the statistics of latencies, the rates and the totals of tokens.
+func (b guideBenchmark) takeMetrics(e *stated.Entry, line int) {
 	for _, key := range slices.Sorted(maps.Keys(guideMetrics())) {
 		d, ok := b.successful(key)
 		if !ok {
 			continue
 		}
 		m := guideMetrics()[key]
-		for stat, v := range map[string]*float64{
-			"mean": d.Mean, "median": d.Median, "std": d.StdDev, "min": d.Min,
-			"max": d.Max, "count": d.Count,
-		} {
-			if v != nil && (stat == "mean" || !labels.FigureNamed(m.figure)) {
-				takeStat(e, key+"."+stat, m.figure, stat, m.unit, *v, line)
-			}
+		stats := map[string]*float64{"mean": d.Mean}
+		if !labels.FigureNamed(m.figure) {
+			stats["median"], stats["std"], stats["min"], stats["max"] = d.Median, d.StdDev, d.Min, d.Max
+			stats["count"] = d.Count
+			maps.Copy(stats, d.Percentiles)
+			delete(stats, "p50") // the median
 		}
-		for p, v := range d.Percentiles {
-			if v != nil && !labels.FigureNamed(m.figure) && p != "p50" {
-				takeStat(e, key+"."+p, m.figure, guidePercentile(p), m.unit, *v, line)
+		for _, stat := range slices.Sorted(maps.Keys(stats)) {
+			if v := stats[stat]; v != nil {
+				takeStat(e, key+"."+stat, m.figure, guidePercentile(stat), m.unit, *v, line)
 			}
 		}
 	}
 
-	for key, figure := range map[string]string{
-		"prompt_token_count": "total_input_tokens",
-		"output_token_count": "total_output_tokens",
+	for _, total := range [][2]string{
+		{"prompt_token_count", "total_input_tokens"},
+		{"output_token_count", "total_output_tokens"},
 	} {
-		if d, ok := b.successful(key); ok && d.Total != nil {
-			takeStat(e, key+".total_sum", figure, "value", "", *d.Total, line)
+		if d, ok := b.successful(total[0]); ok && d.Total != nil {
+			takeStat(e, total[0]+".total_sum", total[1], "value", "", *d.Total, line)
 		}
 	}
 }
 
-// successful are the statistics of a metric; false: it has none.
+// successful returns the statistics of a metric over successful requests; false: it has
+// none.
 func (b guideBenchmark) successful(key string) (guideStats, bool) {
 	var metric struct{ Successful *guideStats }
 	if json.Unmarshal(b.Metrics[key], &metric) != nil || metric.Successful == nil {
@@ -138,10 +139,10 @@ func (b guideBenchmark) successful(key string) (guideStats, bool) {
 	return *metric.Successful, true
 }
 
-// countsInto takes the counts of requests from the first place that has them.
+// takeCounts takes the counts of requests from the first place that has them.
 // Incomplete requests are neither successful nor failed: the benchmark's end cut
 // them off.
-func (b guideBenchmark) countsInto(e *stated.Entry, line int) {
+func (b guideBenchmark) takeCounts(e *stated.Entry, line int) {
 	var ofMetrics guideCounts
 	if json.Unmarshal(b.Metrics["request_totals"], &ofMetrics) != nil {
 		ofMetrics = guideCounts{}
@@ -162,10 +163,14 @@ func (b guideBenchmark) countsInto(e *stated.Entry, line int) {
 	}
 }
 
-// guidePercentile is "p99.9" for "p999", "p01" for the first.
+// guidePercentile returns the usual name of a percentile: GuideLLM's p999 is p99.9, and
+// its p01 is p1. Other names stay as they are.
 func guidePercentile(name string) string {
-	digits := strings.TrimPrefix(name, "p")
-	if len(digits) > 2 {
+	digits, isPercentile := strings.CutPrefix(name, "p")
+	switch {
+	case !isPercentile:
+		return name
+	case len(digits) > 2:
 		return "p" + digits[:2] + "." + digits[2:]
 	}
 	return "p" + strings.TrimLeft(digits, "0")
@@ -178,7 +183,8 @@ func (b guideBenchmark) isUnlimited() bool {
 	return json.Unmarshal(b.Config.Profile, &profile) == nil && string(profile["max_concurrency"]) == "null"
 }
 
-func (b guideBenchmark) loadInto(e *stated.Entry, line int) {
+// takeLoad gives e the load that the benchmark asked for.
+func (b guideBenchmark) takeLoad(e *stated.Entry, line int) {
 	for _, s := range []guideStrategy{b.Config.Strategy, b.Args.Strategy} {
 		streams := s.Streams
 		var shape *float64 // of the arrivals

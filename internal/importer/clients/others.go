@@ -80,12 +80,12 @@ func fromInferenceX(name string, o lenient.Object) *stated.Entry {
 	}
 
 	e.Variant = strings.TrimSpace(strings.Join([]string{
-		e.Params["hw"], e.Params["framework"], path.Base(e.Model),
-		e.Params["precision"],
+		e.Params["hw"], e.Params["framework"], path.Base(e.Model), e.Params["precision"],
 	}, " "))
 	return e
 }
 
+// isSetting reports whether a key of InferenceX describes the server.
 func isSetting(key string) bool {
 	switch key {
 	case "hw", "framework", "precision", "tp", "ep", "dp_attention", "spec_decoding", "disagg", "image", "num_gpus":
@@ -97,11 +97,11 @@ func isSetting(key string) bool {
 // fromMTP reads the totals of a benchmark of multi-token prediction.
 func fromMTP(name string, o lenient.Object) *stated.Entry {
 	e := stated.New(name, MTP, o.Line)
-	for key, figure := range map[string]string{
-		"n_requests": "completed", "total_predicted": "total_output_tokens", "wall_s_total": "duration_s",
+	for _, total := range [][2]string{
+		{"n_requests", "completed"}, {"total_predicted", "total_output_tokens"}, {"wall_s_total", "duration_s"},
 	} {
-		if raw, ok := o.Values[key]; ok {
-			e.Put(labels.Target{Name: figure, Scale: 1}, true, key, lenient.Brief(raw), o.Line)
+		if raw, ok := o.Values[total[0]]; ok {
+			e.Put(labels.Target{Name: total[1], Scale: 1}, true, total[0], lenient.Brief(raw), o.Line)
 		}
 	}
 

@@ -13,7 +13,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// perfMetrics are the figures that metrics of AIPerf and genai-perf are. Their
+// perfMetrics maps metrics of AIPerf and genai-perf to figures of bench. Their
 // inter-token latency is (latency - TTFT) / (tokens - 1) of a request: bench's TPOT.
 func perfMetrics() map[string]string {
 	return map[string]string{

@@ -97,8 +97,9 @@ func (e *Entry) countStated() bool {
 	return slices.ContainsFunc(e.Origin.Stated, func(s results.StatedValue) bool { return s.As == "completed" })
 }
 
-// rounded returns a stated value, and half a unit of its last digit: the value that
-// was rounded to it lies no further away. ok is false where it was not stated.
+// rounded returns a stated value in bench's unit, and half a unit of its last digit: the
+// value that was rounded to it lies no further away. ok is false where it was not
+// stated.
 func (e *Entry) rounded(as string) (v, half float64, ok bool) {
 	for _, s := range e.Origin.Stated {
 		if s.As != as {
@@ -107,7 +108,11 @@ func (e *Entry) rounded(as string) (v, half float64, ok bool) {
 		text, _ := e.Commas.Plain(s.Text, labels.Target{Name: as}.Counts())
 		v, ok = plain.Number(text)
 		_, decimals, _ := strings.Cut(text, ".")
-		return v, 0.5 * math.Pow10(-len(decimals)), ok
+		scale := 1.0
+		if t, understood := labels.Of(s.Label, true); understood {
+			scale = t.Scale
+		}
+		return scale * v, scale * 0.5 * math.Pow10(-len(decimals)), ok
 	}
 	return 0, 0, false
 }

@@ -8,12 +8,14 @@
 package stated
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/importer/labels"
 	"github.com/benchrig/bench/internal/importer/plain"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -38,7 +40,7 @@ type Entry struct {
 	Argv           []string // of the server
 	Env            map[string]string
 	Drafting       *results.Drafting
-	Notes          []string // text beside it
+	Notes          []string // text beside it, MaxNotes lines at most of each place
 
 	Rows       []results.LlamaBenchRow
 	Measures   []results.Measure // of a program, which MeasuredBy names
@@ -53,6 +55,9 @@ type Entry struct {
 	Warnings []results.Warning
 	Ref      results.StepRef // once it has a name
 }
+
+// MaxNotes is how many lines of text beside a result are kept with it.
+const MaxNotes = 8
 
 // New returns the entry of a result that begins at a line of a file.
 func New(file, format string, line int) *Entry {
@@ -164,17 +169,12 @@ func (e *Entry) Absorb(other *Entry) {
 	}
 
 	for _, note := range other.Notes {
-		if !slices.Contains(e.Notes, note) && len(e.Notes) < 8 {
-			e.Notes = append(e.Notes, note)
+		if len(e.Notes) < MaxNotes {
+			e.Notes = text.AppendNew(e.Notes, note)
 		}
 	}
 
-	if e.Model == "" {
-		e.Model = other.Model
-	}
-	if e.Engine == "" {
-		e.Engine = other.Engine
-	}
+	e.Model, e.Engine = cmp.Or(e.Model, other.Model), cmp.Or(e.Engine, other.Engine)
 	e.Simulated = e.Simulated || other.Simulated
 }
 
