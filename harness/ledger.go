@@ -34,7 +34,6 @@ func (o *Outcome) count(v results.Verdict) {
 
 // ledger is what is known of the planned steps so far.
 type ledger struct {
-	plan    *plan.Plan
 	steps   []plan.Step                // of the plan, in order
 	of      map[string][]plan.Step     // the same by variant
 	results map[string]*results.Result // of steps that have one, by id
@@ -77,7 +76,7 @@ func (l *ledger) blame(why *results.Failure) {
 // byFigures says that figures decide which steps are needed.
 func newLedger(p *plan.Plan, from *Resume, byFigures bool) *ledger {
 	l := &ledger{
-		plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{},
+		of: map[string][]plan.Step{}, results: map[string]*results.Result{},
 		decided: map[string]bool{}, byFigures: byFigures, best: map[string]rate{},
 	}
 	for _, life := range p.Lives {

@@ -2,8 +2,6 @@ package scenarios
 
 import (
 	"time"
-
-	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // Evaluation is a command of the user that measures the quality of a variant's
@@ -15,7 +13,6 @@ type Evaluation struct {
 	Score   []string      // keys of objects and numbers of list items down to the score; nil: the value itself
 	Min     *float64      // nil: none
 	Timeout time.Duration // SIGKILL to the whole process tree after it
-	Pos     schema.Pos
 }
 
 // Given reports whether there is one.

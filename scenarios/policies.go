@@ -98,7 +98,6 @@ type Hook struct {
 	Timeout time.Duration // SIGKILL to the whole process tree after it
 	Undo    []string      // argv that puts back what the hook changed, after the matching level has ended or a crash
 	Refuse  bool          // a failure fails what it stands before; false: a warning
-	Pos     schema.Pos
 }
 
 // HTTPCall is a request whose answer must be 2xx.
@@ -117,7 +116,6 @@ type Check struct {
 	Want   string // what it must be, or at least be: "off", "performance", "750", "20GiB"
 	Argv   []string
 	Refuse bool // false: a warning
-	Pos    schema.Pos
 }
 
 // Notify tells somebody how a run goes.
@@ -126,7 +124,6 @@ type Notify struct {
 	Format  string   // of the webhook's body: "json", "ntfy", "slack"
 	Command []string // argv; gets the message on stdin and BENCH_* variables
 	On      []string // "end", "first-failure"
-	Pos     schema.Pos
 }
 
 // PrefixCache is the state of the server's prefix cache that a point asks for.

@@ -66,7 +66,6 @@ type Scenario struct {
 	Slurm              Slurm
 	Client             Client
 
-	Profile  string    // the named load profile beneath load:, "" if none
 	Sets     []string  // the --set overrides, as given
 	Defaults []Default // every default that was applied, in path order
 	EnvUsed  []EnvUse  // every ${env:NAME} that was read

@@ -11,7 +11,6 @@ import (
 
 // Override is one --set.
 type Override struct {
-	text string // as given
 	path []string
 	pos  schema.Pos
 	node *schema.Node
@@ -35,7 +34,7 @@ func ReadOverrides(errs *schema.Collector, texts []string) []*Override {
 			pos.File = "--set " + path + "=" + scenarios.Hidden
 		}
 		n := schema.ReadTree(errs, pos.File, []byte(value), false)
-		out = append(out, &Override{text: s, path: strings.Split(path, "."), pos: pos, node: n})
+		out = append(out, &Override{path: strings.Split(path, "."), pos: pos, node: n})
 	}
 
 	return out

@@ -138,7 +138,7 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 		return
 	}
 
-	load, found := p.underlayProfile(load, s)
+	load, found := p.underlayProfile(load)
 	load = p.searchedLoad(load, s)
 	points, varies := p.expandSweep(load)
 	base := load.Without("sweep")
@@ -244,7 +244,7 @@ func label(l scenarios.Load, varies []string) string {
 
 // underlayProfile lays the load: keys over those of the profile they name; ok
 // is false where the profile is not available.
-func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out *schema.Node, ok bool) {
+func (p *parser) underlayProfile(load *schema.Node) (out *schema.Node, ok bool) {
 	name := load.Get("profile")
 	if name == nil || name.Kind == schema.Null {
 		return load, true
@@ -265,7 +265,6 @@ func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out 
 		return load, false
 	}
 
-	s.Profile = key
 	file := "profile " + key
 	base := schema.ReadTree(&p.errs, file, src, true)
 	if base.Kind != schema.Mapping {

@@ -18,8 +18,8 @@ func TestEveryProfileIsALoad(t *testing.T) {
 			t.Errorf("profile %s: %v", name, err)
 			continue
 		}
-		if s.Profile != name || len(s.Warnings) > 0 {
-			t.Errorf("profile %s: Profile = %q, warnings %q, want the name and none", name, s.Profile, s.Warnings)
+		if len(s.Warnings) > 0 {
+			t.Errorf("profile %s: warnings %q, want none", name, s.Warnings)
 		}
 	}
 }

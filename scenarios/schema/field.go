@@ -249,8 +249,8 @@ func GivenBlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[
 	return f
 }
 
-// ListKey is a list of blocks; begin sets what an entry has by itself.
-func ListKey[T, B any](key, doc string, b Block[B], begin func(*B, Pos), at func(*T) *[]B) Field[T] {
+// ListKey is a list of blocks; entry is what each is before its keys are read.
+func ListKey[T, B any](key, doc string, b Block[B], entry B, at func(*T) *[]B) Field[T] {
 	return FreeKey(key, doc, ListOf(BlockOf(b.Info())), func(r *Reader, n *Node, into *T) {
 		if n.Kind != List {
 			r.Wrong(n, ListOf(BlockOf(b.Info())))
@@ -261,8 +261,7 @@ func ListKey[T, B any](key, doc string, b Block[B], begin func(*B, Pos), at func
 				r.entryWrong(it)
 				continue
 			}
-			var one B
-			begin(&one, it.Pos)
+			one := entry
 			r.Path = append(r.Path, strconv.Itoa(i))
 			Decode(r, b, it, &one)
 			r.Path = r.Path[:len(r.Path)-1]

@@ -145,6 +145,16 @@ func (c *File) secretURL(raw string) {
 	}
 }
 
+// secretHeaders lists secret headers, so that nothing shows them.
+func (c *File) secretHeaders(headers map[string]scenarios.EnvValue) {
+	for _, v := range headers {
+		if v.Secret {
+			c.Secret(v.Value)
+			c.Secret(strings.TrimPrefix(v.Value, "Bearer "))
+		}
+	}
+}
+
 // SecretTexts lists every text that a secret variable was put into.
 func (c *File) SecretTexts(n *schema.Node) {
 	if n == nil {

@@ -55,7 +55,7 @@ func (c *hookCheck) checkHook(n *schema.Node, path string, h *scenarios.Hook) {
 		c.checkHTTP(n.Get("http"), &h.HTTP)
 	}
 	if n.Has("check") {
-		h.Check.Pos, h.Check.Refuse = n.At("check"), h.Refuse
+		h.Check.Refuse = h.Refuse
 		c.checkCheck(n.Get("check"), &h.Check)
 		c.forbid(n, "a check changes nothing", "undo")
 	}
@@ -104,12 +104,7 @@ func (c *hookCheck) checkHTTP(n *schema.Node, h *scenarios.HTTPCall) {
 	}
 
 	c.secretURL(h.URL)
-	for _, v := range h.Headers {
-		if v.Secret {
-			c.Secret(v.Value)
-			c.Secret(strings.TrimPrefix(v.Value, "Bearer "))
-		}
-	}
+	c.secretHeaders(h.Headers)
 }
 
 // checkCheck: each kind of check has keys of its own.

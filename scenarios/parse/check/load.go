@@ -40,7 +40,7 @@ func newLoadCheck(f *File, n *schema.Node, l *scenarios.Load, defaults map[strin
 }
 
 func (c *loadCheck) run(valid bool) {
-	c.noteHeaders()
+	c.secretHeaders(c.l.Headers)
 	c.setAPI()
 	addPriority(c.l)
 	c.setDataset()
@@ -209,16 +209,6 @@ func (c *loadCheck) checkRamp() {
 	default:
 		if err := spec.CheckArrivals(c.l.RequestRate, c.l.Burstiness, r, 0); err != nil {
 			c.errorf(ramp.At("start"), "%v", err)
-		}
-	}
-}
-
-// noteHeaders lists secret headers, so that nothing shows them.
-func (c *loadCheck) noteHeaders() {
-	for _, v := range c.l.Headers {
-		if v.Secret {
-			c.Secret(v.Value)
-			c.Secret(strings.TrimPrefix(v.Value, "Bearer "))
 		}
 	}
 }

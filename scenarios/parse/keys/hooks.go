@@ -52,12 +52,10 @@ func Hooks() schema.Block[scenarios.Hooks] {
 			"those of hooks.variant.",
 		Example: "\nbefore:\n  - {command: [ryzenadj, --stapm-limit=120000], undo: [ryzenadj, --stapm-limit=85000]}\n",
 		Fields: []schema.Field[scenarios.Hooks]{
-			schema.ListKey("before", "Hooks that run before the level.", Hook(),
-				func(h *scenarios.Hook, pos schema.Pos) {
-					h.Pos, h.Refuse = pos, true
-				}, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
+			schema.ListKey("before", "Hooks that run before the level.", Hook(), scenarios.Hook{Refuse: true},
+				func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
 			schema.ListKey("after", "Hooks that run after the level, even after a failure or Ctrl-C.", Hook(),
-				func(h *scenarios.Hook, pos schema.Pos) { h.Pos = pos },
+				scenarios.Hook{},
 				func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.After }),
 		},
 	}
@@ -142,8 +140,6 @@ func readURL(r *schema.Reader, n *schema.Node) string {
 	}
 	return raw
 }
-
-func beginCheck(c *scenarios.Check, pos schema.Pos) { c.Pos, c.Refuse = pos, true }
 
 // Check are the keys of an entry of checks:.
 func Check() schema.Block[scenarios.Check] {

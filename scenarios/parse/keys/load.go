@@ -76,7 +76,7 @@ func trafficFieldsWithoutClasses() []schema.Field[scenarios.Load] {
 			func(l *scenarios.Load) *time.Duration { return &l.Duration }).Or("0"),
 		schema.ListKey("stages", "Parts of the load, one after the other, each with a rate or concurrency of its own, "+
 			"as for tests of autoscaling. Together they are one load point, and each has figures of its own. Prompts "+
-			"are repeated as needed.", Stage(), func(*spec.Stage, schema.Pos) {},
+			"are repeated as needed.", Stage(), spec.Stage{},
 			func(l *scenarios.Load) *[]spec.Stage { return &l.Stages }).
 			DefaultNote("the load is the same throughout"),
 		schema.GivenBlockKey("probes", "Small requests beside the load, with figures of their own.", Probes(),

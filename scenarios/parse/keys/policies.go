@@ -39,10 +39,10 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			Levels(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
 		schema.GivenBlockKey("evaluate", "A command that measures the quality of the answers of each variant, such as "+
 			"lm-eval.", Evaluation(), func(s *scenarios.Scenario) *scenarios.Evaluation { return &s.Evaluation }),
-		schema.ListKey("checks", "Conditions of the machine that are checked before the run.", Check(), beginCheck,
+		schema.ListKey("checks", "Conditions of the machine that are checked before the run.", Check(),
+			scenarios.Check{},
 			func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
-		schema.ListKey("notify", "Where to send notifications about the run.", Notify(),
-			func(n *scenarios.Notify, pos schema.Pos) { n.Pos = pos },
+		schema.ListKey("notify", "Where to send notifications about the run.", Notify(), scenarios.Notify{},
 			func(s *scenarios.Scenario) *[]scenarios.Notify { return &s.Notify }),
 	}
 }
