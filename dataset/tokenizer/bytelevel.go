@@ -6,7 +6,7 @@ import (
 )
 
 // byteLevelExpr is how GPT-2 cuts words.
-const byteLevelExpr = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+const byteLevelExpr = gpt2Expr + `|\s+`
 
 // byteAlphabet writes each byte as a printable character: itself where it is
 // one, else the next free character from U+0100 on.

@@ -24,37 +24,29 @@ type decoder interface {
 // step is a part of a chain of decoders.
 type step func(tokens []string) []string
 
-// steps joins what the last of them leaves.
-type steps []step
+// steps are run one after the other; what they leave is joined.
+type steps struct {
+	do        []step
+	separator string
+}
 
 func (s steps) decode(tokens []token) string {
 	parts := make([]string, len(tokens))
 	for i, t := range tokens {
 		parts[i] = t.text
 	}
-	for _, do := range s {
+	for _, do := range s.do {
 		parts = do(parts)
 	}
-	return strings.Join(parts, "")
-}
-
-// spaced is the decoder of a file that names none.
-type spaced struct{}
-
-func (spaced) decode(tokens []token) string {
-	parts := make([]string, len(tokens))
-	for i, t := range tokens {
-		parts[i] = t.text
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, s.separator)
 }
 
 func newDecoder(raw json.RawMessage) (decoder, error) {
 	if isNull(raw) {
-		return spaced{}, nil
+		return steps{separator: " "}, nil
 	}
-	s, err := partsOf(raw, "decoders", 0, newStep)
-	return steps(s), err
+	do, err := partsOf(raw, "decoders", 0, newStep)
+	return steps{do: do}, err
 }
 
 func newStep(kind string, raw json.RawMessage) (step, error) {

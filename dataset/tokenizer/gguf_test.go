@@ -231,9 +231,9 @@ func TestTinyModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tok.VocabSize() != tinygguf.VocabSize || tok.Size() != tinygguf.VocabSize || tok.SpecialAdded() != 1 ||
+	if tok.VocabSize() != tinygguf.VocabSize || tok.vocab.size() != tinygguf.VocabSize || tok.SpecialAdded() != 1 ||
 		tok.Name() != "tiny.gguf" {
-		t.Errorf("VocabSize, Size, SpecialAdded, Name = %d, %d, %d, %q", tok.VocabSize(), tok.Size(),
+		t.Errorf("VocabSize, Size, SpecialAdded, Name = %d, %d, %d, %q", tok.VocabSize(), tok.vocab.size(),
 			tok.SpecialAdded(), tok.Name())
 	}
 	for _, text := range goldenTexts() {

@@ -218,8 +218,8 @@ func TestConfig(t *testing.T) {
 			if got := tok.SpecialIDs(); !slices.Equal(got, tt.specials) {
 				t.Errorf("SpecialIDs() = %v, want %v", got, tt.specials)
 			}
-			if tok.VocabSize() != 4 || tok.Size() != tt.size {
-				t.Errorf("VocabSize(), Size() = %d, %d; want 4, %d", tok.VocabSize(), tok.Size(), tt.size)
+			if tok.VocabSize() != 4 || tok.vocab.size() != tt.size {
+				t.Errorf("VocabSize(), Size() = %d, %d; want 4, %d", tok.VocabSize(), tok.vocab.size(), tt.size)
 			}
 		})
 	}

@@ -148,9 +148,6 @@ func cleanUpBlanks(text string) string {
 // VocabSize is how many tokens the model has, without added ones.
 func (t *Tokenizer) VocabSize() int { return t.vocabSize }
 
-// Size is how many tokens there are, added ones included.
-func (t *Tokenizer) Size() int { return t.vocab.size() }
-
 // SpecialIDs are the ids of the tokens with a role (beginning, end, unknown,
 // padding ...), ascending. Where no configuration gives roles: all added
 // tokens that are marked special.

@@ -57,7 +57,7 @@ func TestDecodeSkipsAndRefuses(t *testing.T) {
 			t.Errorf("Decode(skip %t) = %q, %v; want %q", tt.skip, got, err, tt.want)
 		}
 	}
-	for _, id := range []int{-1, tok.Size(), 1 << 40} {
+	for _, id := range []int{-1, tok.vocab.size(), 1 << 40} {
 		if got, err := tok.Decode([]int{id}, false); err == nil {
 			t.Errorf("Decode(%d) = %q, want an error", id, got)
 		}

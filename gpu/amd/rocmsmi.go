@@ -13,7 +13,8 @@ import (
 // rocmSMISampler asks rocm-smi, the predecessor of amd-smi.
 type rocmSMISampler struct {
 	noteList
-	tool   *tool
+	*tool
+
 	wanted []amdGPU
 	all    []amdGPU
 	args   []string
@@ -41,14 +42,6 @@ func rocmBasic() []string {
 func rocmMore() []string {
 	return []string{"--showbus", "--showmemuse", "--showmaxpower", "--showenergycounter"}
 }
-
-// Name is "rocm-smi".
-func (s *rocmSMISampler) Name() string { return "rocm-smi" }
-
-// Close ends a call that is still running.
-func (s *rocmSMISampler) Close() error { return s.tool.Close() }
-
-func (s *rocmSMISampler) ProgramCPU() time.Duration { return s.tool.ProgramCPU() }
 
 // Read makes one call. A version that knows less than it is asked for is
 // asked for less from then on.
@@ -92,7 +85,7 @@ func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 }
 
 func (s *rocmSMISampler) ask(ctx context.Context) ([]rocmCard, error) {
-	out, err := s.tool.call(ctx, s.args...)
+	out, err := s.call(ctx, s.args...)
 	if err != nil {
 		return nil, err
 	}

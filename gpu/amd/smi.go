@@ -19,7 +19,8 @@ import (
 // once is not asked again.
 type smiSampler struct {
 	noteList
-	tool   *tool
+	*tool
+
 	wanted []amdGPU
 	all    []amdGPU       // of the machine: tools list them all
 	index  map[int]amdGPU // by amd-smi's index; nil: not asked yet
@@ -53,14 +54,6 @@ func NewSMISampler(options device.Options, devices []device.Device) (device.Samp
 		{command: "static", flags: []string{"--limit"}, every: 30},
 	}}, nil
 }
-
-// Name is "amd-smi".
-func (s *smiSampler) Name() string { return "amd-smi" }
-
-// Close ends a call that is still running.
-func (s *smiSampler) Close() error { return s.tool.Close() }
-
-func (s *smiSampler) ProgramCPU() time.Duration { return s.tool.ProgramCPU() }
 
 // Read makes the calls that are due. The time of a reading is the end of the
 // first call, which has the memory and the power.
@@ -107,7 +100,7 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 // without those that fail again.
 func (s *smiSampler) ask(ctx context.Context, ask *question) ([]object, error) {
 	args := append([]string{ask.command}, ask.flags...)
-	out, err := s.tool.call(ctx, append(args, "--json")...)
+	out, err := s.call(ctx, append(args, "--json")...)
 	var entries []object
 	if err == nil {
 		entries, err = parseEntries(out)
@@ -137,7 +130,7 @@ func (s *smiSampler) learnIndex(ctx context.Context) error {
 		return nil
 	}
 
-	out, err := s.tool.call(ctx, "list", "--json")
+	out, err := s.call(ctx, "list", "--json")
 	var entries []object
 	if err == nil {
 		entries, err = parseEntries(out)

@@ -216,6 +216,9 @@ func (t *tool) runReal(ctx context.Context, argv []string) ([]byte, error) {
 	return out, err
 }
 
+// Name is that of the program.
+func (t *tool) Name() string { return t.name }
+
 // ProgramCPU is the CPU time of all calls that are over.
 func (t *tool) ProgramCPU() time.Duration {
 	t.mu.Lock()

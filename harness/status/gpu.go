@@ -12,13 +12,8 @@ const staleGPU = 15 * time.Second
 
 // GPU takes in a reading.
 func (l *Live) GPU(g *results.GPUReading) {
-	if l == nil {
-		return
-	}
 	at := time.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gpus[g.Device] = gpuAt{*g, at}
+	l.change(func() { l.gpus[g.Device] = gpuAt{*g, at} })
 }
 
 // fillGPUs tells the last readings in the order of the devices. Where a GPU

@@ -193,25 +193,21 @@ func (l *Live) Enter(phase results.LivePhase, limit time.Duration, message strin
 	}
 }
 
-// wait says what a phase waits for, in words.
-func (l *Live) wait(message string) {
+// change makes a change under the lock; on nil, none.
+func (l *Live) change(f func()) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.note = message
+	f()
 }
 
+// wait says what a phase waits for, in words.
+func (l *Live) wait(message string) { l.change(func() { l.note = message }) }
+
 // SetStage takes the rung of the readiness ladder that a server is on.
-func (l *Live) SetStage(stage string) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stage = stage
-}
+func (l *Live) SetStage(stage string) { l.change(func() { l.stage = stage }) }
 
 // key is that of the current phase; the caller holds the mutex.
 func (l *Live) key() string {
@@ -260,46 +256,28 @@ func (l *Live) Update(u Update) {
 
 // BeginLife says which servers are launched, for how many steps.
 func (l *Live) BeginLife(first results.StepRef, pass int, life string, steps int) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	l.now.Step, l.now.Pass, l.now.Life, l.now.Steps, l.stage = &first, pass, life, steps, ""
-	l.step = time.Time{}
-	l.servers = map[int]map[string]float64{}
-	l.mu.Unlock()
+	l.change(func() {
+		l.now.Step, l.now.Pass, l.now.Life, l.now.Steps, l.stage = &first, pass, life, steps, ""
+		l.step = time.Time{}
+		l.servers = map[int]map[string]float64{}
+	})
 }
 
 func (l *Live) endLife() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.now.Life, l.now.Steps, l.stage = "", 0, ""
-	l.servers = map[int]map[string]float64{}
+	l.change(func() {
+		l.now.Life, l.now.Steps, l.stage = "", 0, ""
+		l.servers = map[int]map[string]float64{}
+	})
 }
 
 // BeginStep says which step runs.
 func (l *Live) BeginStep(step results.StepRef, pass int) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.now.Step, l.now.Pass, l.step, l.pass = &step, pass, time.Now(), livePass{}
+	l.change(func() { l.now.Step, l.now.Pass, l.step, l.pass = &step, pass, time.Now(), livePass{} })
 }
 
 func (l *Live) endStep() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.step, l.pass = time.Time{}, livePass{}
-	l.now.Step = nil
+	l.change(func() { l.step, l.pass, l.now.Step = time.Time{}, livePass{}, nil })
 }
 
 // EndSoon sets whether the run ends after the step.
-func (l *Live) EndSoon(yes bool) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	l.now.EndSoon = yes
-	l.mu.Unlock()
-}
+func (l *Live) EndSoon(yes bool) { l.change(func() { l.now.EndSoon = yes }) }

@@ -158,12 +158,9 @@ func timesOf(s sketch) results.LiveTimes {
 
 // Metrics takes in what a server says about itself.
 func (l *Live) Metrics(s results.ServerSample) {
-	if l == nil || s.Values == nil {
-		return
+	if s.Values != nil {
+		l.change(func() { l.servers[s.Replica], l.readAt = s.Values, time.Now() })
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.servers[s.Replica], l.readAt = s.Values, time.Now()
 }
 
 // fillServer adds up the servers' gauges; the caller holds the mutex.

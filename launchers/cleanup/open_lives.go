@@ -2,7 +2,6 @@ package cleanup
 
 import (
 	"slices"
-	"time"
 
 	"github.com/benchrig/bench/results"
 )
@@ -12,7 +11,6 @@ import (
 type OpenLife struct {
 	Life    string
 	Replica int
-	Began   time.Time       // wall clock, when it was about to be started
 	Process results.Process // as far as the journal knows it
 }
 
@@ -24,7 +22,7 @@ func OpenLives(events []results.Event) []OpenLife {
 		i := lastLife(open, e.Life, e.Replica)
 		switch {
 		case e.Kind == results.LifeStarting:
-			open = append(open, OpenLife{Life: e.Life, Replica: e.Replica, Began: e.Time})
+			open = append(open, OpenLife{Life: e.Life, Replica: e.Replica})
 			open[len(open)-1].note(e.Process)
 		case i < 0: // not a life's, or that of one that has ended
 		case e.Kind == results.LifeSpawned:

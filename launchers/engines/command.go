@@ -28,11 +28,10 @@ func commandKind() Kind {
 			WorldSize: unknownSize,
 		},
 		API: API{
-			ServedName:   servedOrModel,
-			ModelsPath:   "/v1/models",
-			ModelsMaybe:  true,
-			MayTokenize:  true,
-			AnyModelName: true,
+			ServedName:  servedOrModel,
+			ModelsPath:  "/v1/models",
+			ModelsMaybe: true,
+			MayTokenize: true,
 		},
 		Log: logs.Lines{
 			Requests: logs.TorchRequests, // a wrapper around an engine, most often

@@ -14,7 +14,6 @@ import (
 // Conflict is a setting of a recipe that its engine refuses or ignores.
 type Conflict struct {
 	Arg      string // as the recipe names it; "": it is not an argument
-	Env      string // name of the variable; "": not a variable
 	Message  string // what happens, from which version on, and what to do
 	NoEffect bool   // the engine starts all the same
 	Room     int    // tokens of a request and its answer for which it leaves room; 0: it sets no limit
@@ -56,7 +55,7 @@ func retired(kind Kind, spec recipe.Spec, version Version) []Conflict {
 		}
 		if r.Env != "" {
 			if _, set := spec.Env[r.Env]; set {
-				found = append(found, Conflict{Env: r.Env, Message: r.Env + ": " + text, NoEffect: r.Ignored})
+				found = append(found, Conflict{Message: r.Env + ": " + text, NoEffect: r.Ignored})
 			}
 			continue
 		}
@@ -110,7 +109,6 @@ func hiddenTwice(spec recipe.Spec) []Conflict {
 		return nil
 	}
 	return []Conflict{{
-		Env: "ROCR_VISIBLE_DEVICES",
 		Message: "ROCR_VISIBLE_DEVICES: HIP_VISIBLE_DEVICES counts within what it leaves, " +
 			"which may be no GPU at all: set HIP_VISIBLE_DEVICES alone",
 	}}

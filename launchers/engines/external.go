@@ -26,7 +26,6 @@ func externalKind() Kind {
 				{Path: "/props", Facts: map[string]logs.Fact{"default_generation_settings.n_ctx": logs.FactContext}},
 				{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.max_model_len": logs.FactContext}},
 			},
-			AnyModelName: true,
 		},
 	}
 }

@@ -134,12 +134,9 @@ type API struct {
 	// ServedName is the model name in requests and in the model list.
 	ServedName func(recipe.Spec) string
 	// Body are fields that every request carries, such as cache_prompt: false.
-	Body map[string]any
-	// AnyModelName: the server accepts any model name in a request, so the list
-	// must be checked.
-	AnyModelName bool
-	LoadsLate    bool // the model loads with the first request: an error then is about the model
-	CacheSalt    bool // requests take a cache_salt, whose value keeps prefix caches apart
+	Body      map[string]any
+	LoadsLate bool // the model loads with the first request: an error then is about the model
+	CacheSalt bool // requests take a cache_salt, whose value keeps prefix caches apart
 
 	HealthPath  string // "" if there is none
 	VersionPath string // "" if there is none

@@ -95,8 +95,7 @@ func llamaAPI() API {
 			}},
 			{Path: "/v1/models", Facts: map[string]logs.Fact{"data.0.meta.size": logs.FactModelBytes}},
 		},
-		AnyModelName: true,
-		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
+		Body: map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
 	}
 }
 

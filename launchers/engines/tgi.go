@@ -57,7 +57,6 @@ func tgiKind() Kind {
 					"max_concurrent_requests": logs.FactSlots,
 				}},
 			},
-			AnyModelName: true,
 		},
 		Log: logs.Lines{
 			Fatal:      tgiFatal(),

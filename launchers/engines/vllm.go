@@ -542,7 +542,6 @@ func vllmConflicts(spec recipe.Spec, version Version) []Conflict {
 	cuda, hasCUDA := spec.Env["CUDA_VISIBLE_DEVICES"]
 	if hasHIP && hasCUDA && hip != cuda {
 		found = append(found, Conflict{
-			Env:     "HIP_VISIBLE_DEVICES",
 			Message: "HIP_VISIBLE_DEVICES: vllm refuses a CUDA_VISIBLE_DEVICES that says otherwise: set one of them",
 		})
 	}

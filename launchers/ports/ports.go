@@ -102,10 +102,15 @@ func bind(ctx context.Context, host string, port int, reuse bool) error {
 }
 
 // AwaitFree gives the kernel a moment to let go of a stopped server's port.
-func AwaitFree(ctx context.Context, host string, port int) bool {
+func AwaitFree(ctx context.Context, host string, port int) bool { return await(ctx, Check, host, port) }
+
+// check returns nil if a port is free.
+type check func(ctx context.Context, host string, port int) *results.Failure
+
+func await(ctx context.Context, free check, host string, port int) bool {
 	ctx, cancel := awake.WithTimeout(ctx, portReleaseTime)
 	defer cancel()
-	for Check(ctx, host, port) != nil {
+	for free(ctx, host, port) != nil {
 		if !sleep.For(ctx, pollPause) {
 			return false
 		}
@@ -131,8 +136,12 @@ const (
 // Find returns the first port at or above from that can be listened on
 // and is not in avoid.
 func Find(ctx context.Context, host string, from int, avoid []int) (int, error) {
+	return find(ctx, Check, host, from, avoid)
+}
+
+func find(ctx context.Context, free check, host string, from int, avoid []int) (int, error) {
 	for port := max(from, 1); port <= Max && ctx.Err() == nil; port++ {
-		if !slices.Contains(avoid, port) && Check(ctx, host, port) == nil {
+		if !slices.Contains(avoid, port) && free(ctx, host, port) == nil {
 			return port, nil
 		}
 	}
@@ -181,27 +190,12 @@ func CheckElsewhere(ctx context.Context, host string, port int) *results.Failure
 
 // FindElsewhere is Find for a port of another machine.
 func FindElsewhere(ctx context.Context, host string, from int, avoid []int) (int, error) {
-	for port := max(from, 1); port <= Max && ctx.Err() == nil; port++ {
-		if !slices.Contains(avoid, port) && CheckElsewhere(ctx, host, port) == nil {
-			return port, nil
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	return 0, fmt.Errorf("find a free port on %q: none from %d to %d", host, from, Max)
+	return find(ctx, CheckElsewhere, host, from, avoid)
 }
 
 // AwaitSilence is AwaitFree for a port of another machine.
 func AwaitSilence(ctx context.Context, host string, port int) bool {
-	ctx, cancel := awake.WithTimeout(ctx, portReleaseTime)
-	defer cancel()
-	for CheckElsewhere(ctx, host, port) != nil {
-		if !sleep.For(ctx, pollPause) {
-			return false
-		}
-	}
-	return true
+	return await(ctx, CheckElsewhere, host, port)
 }
 
 // Reachable is the host under which a server that listens on host is reached

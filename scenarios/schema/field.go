@@ -89,54 +89,39 @@ func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
 	return out
 }
 
+// valueKey is a key whose value is what read returns, unless read has reported it as wrong.
+func valueKey[T, V any](
+	key, doc string, s Shape, read func(*Reader, *Node) (V, bool), set func(into *T, v V),
+) Field[T] {
+	return FreeKey(key, doc, s, func(r *Reader, n *Node, into *T) {
+		if v, ok := read(r, n); ok {
+			set(into, v)
+		}
+	})
+}
+
 // TextKey is a key whose value is a text.
 func TextKey[T any, S ~string](key, doc string, at func(*T) *S) Field[T] {
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: Simple(TextShape)},
-		read: func(r *Reader, n *Node, into *T) {
-			if s, ok := r.Text(n); ok {
-				*at(into) = S(s)
-			}
-		},
-	}
+	return valueKey(key, doc, Simple(TextShape), (*Reader).Text, func(into *T, s string) { *at(into) = S(s) })
 }
 
 // WholeKey is a key whose value is a whole number within the limits.
 func WholeKey[T any, I int | uint64](key, doc string, l Limits, at func(*T) *I) Field[T] {
 	s := WholeIn(l)
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: s},
-		read: func(r *Reader, n *Node, into *T) {
-			if v, ok := r.Whole(n, s); ok {
-				*at(into) = I(v)
-			}
-		},
-	}
+	read := func(r *Reader, n *Node) (uint64, bool) { return r.Whole(n, s) }
+	return valueKey(key, doc, s, read, func(into *T, v uint64) { *at(into) = I(v) })
 }
 
 // NumberKey is a key whose value is a number within the limits.
 func NumberKey[T any](key, doc string, l Limits, at func(*T) *float64) Field[T] {
 	s := NumberIn(l)
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: s},
-		read: func(r *Reader, n *Node, into *T) {
-			if v, ok := r.Number(n, s); ok {
-				*at(into) = v
-			}
-		},
-	}
+	read := func(r *Reader, n *Node) (float64, bool) { return r.Number(n, s) }
+	return valueKey(key, doc, s, read, func(into *T, v float64) { *at(into) = v })
 }
 
 // FlagKey is a key whose value is true or false.
 func FlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: Simple(flagShape)},
-		read: func(r *Reader, n *Node, into *T) {
-			if v, ok := r.flag(n); ok {
-				*at(into) = v
-			}
-		},
-	}
+	return valueKey(key, doc, Simple(flagShape), (*Reader).flag, func(into *T, v bool) { *at(into) = v })
 }
 
 // NotFlagKey is FlagKey for a field that holds the opposite.
@@ -152,35 +137,18 @@ func NotFlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
 
 // ArgvKey is a command line as a list of words.
 func ArgvKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
-	return FreeKey(key, doc, ListOf(Simple(TextShape)), func(r *Reader, n *Node, into *T) {
-		if words, ok := r.Argv(n); ok {
-			*at(into) = words
-		}
-	})
+	return valueKey(key, doc, ListOf(Simple(TextShape)), (*Reader).Argv, func(into *T, v []string) { *at(into) = v })
 }
 
 // TextsKey is a list of texts, each as it is written.
 func TextsKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: ListOf(Simple(TextShape))},
-		read: func(r *Reader, n *Node, into *T) {
-			if v, ok := r.Texts(n); ok {
-				*at(into) = v
-			}
-		},
-	}
+	return valueKey(key, doc, ListOf(Simple(TextShape)), (*Reader).Texts, func(into *T, v []string) { *at(into) = v })
 }
 
 // DurationKey is a key whose value is a duration such as 90s; of plain numbers only 0.
 func DurationKey[T any](key, doc string, at func(*T) *time.Duration) Field[T] {
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: Simple(DurationShape)},
-		read: func(r *Reader, n *Node, into *T) {
-			if v, ok := r.Duration(n); ok {
-				*at(into) = v
-			}
-		},
-	}
+	return valueKey(key, doc, Simple(DurationShape), (*Reader).Duration,
+		func(into *T, v time.Duration) { *at(into) = v })
 }
 
 // EnumKey is a key whose value is one of values.
@@ -190,14 +158,8 @@ func EnumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) Fiel
 		names = append(names, string(v))
 	}
 	s := EnumOf(names...)
-	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: s},
-		read: func(r *Reader, n *Node, into *T) {
-			if v, ok := r.Enum(n, s); ok {
-				*at(into) = E(v)
-			}
-		},
-	}
+	read := func(r *Reader, n *Node) (string, bool) { return r.Enum(n, s) }
+	return valueKey(key, doc, s, read, func(into *T, v string) { *at(into) = E(v) })
 }
 
 // EnumsKey is a key whose value is a list of values, each once at most, or with

@@ -51,21 +51,14 @@ func (r *Reader) size(n *Node) (int64, bool) {
 
 // SizeKey is a key whose value is a size such as 20GiB, read as bytes; of plain numbers only 0.
 func SizeKey[T any](key, doc string, at func(*T) *int64) Field[T] {
-	return FreeKey(key, doc, Simple(SizeShape), func(r *Reader, n *Node, into *T) {
-		if v, ok := r.size(n); ok {
-			*at(into) = v
-		}
-	})
+	return valueKey(key, doc, Simple(SizeShape), (*Reader).size, func(into *T, v int64) { *at(into) = v })
 }
 
-// SizeTextKey is a size that others read as a text: plain bytes, which no
-// readProgram reads in units of its own.
+// SizeTextKey is a size that others read as a text: plain bytes, which no program
+// reads in units of its own.
 func SizeTextKey[T any](key, doc string, at func(*T) *string) Field[T] {
-	return FreeKey(key, doc, Simple(SizeShape), func(r *Reader, n *Node, into *T) {
-		if v, ok := r.size(n); ok {
-			*at(into) = strconv.FormatInt(v, 10)
-		}
-	})
+	return valueKey(key, doc, Simple(SizeShape), (*Reader).size,
+		func(into *T, v int64) { *at(into) = strconv.FormatInt(v, 10) })
 }
 
 // PercentText matches a percentage below 100 such as "2.5%"; its group is the number.

@@ -13,6 +13,15 @@ const (
 	leastKept         = 0.1
 )
 
+// figureKey is the key figure, whose value names a figure.
+func figureKey[T any](doc string, at func(*T) *string) schema.Field[T] {
+	return schema.FreeKey("figure", doc, schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, t *T) {
+		if name, ok := r.Text(n); ok && readFigure(r, name, n.Pos) {
+			*at(t) = name
+		}
+	})
+}
+
 // Tune are the keys of tune:.
 func Tune() schema.Block[scenarios.Tune] {
 	share := schema.Simple(schema.PercentShape)
@@ -26,13 +35,9 @@ func Tune() schema.Block[scenarios.Tune] {
 		Example: "\nfigure: output_throughput\nslo: {p90_ttft_ms: 1000, p90_tpot_ms: 50}\nkeep: 50%\nconfirm: 3\n" +
 			"candidates: 16\n",
 		Fields: []schema.Field[scenarios.Tune]{
-			schema.FreeKey("figure", "Figure to optimize, as named in summary.csv. With several load points, each "+
+			figureKey("Figure to optimize, as named in summary.csv. With several load points, each "+
 				"variant counts at the one where it met the targets with its best figure.",
-				schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, t *scenarios.Tune) {
-					if name, ok := r.Text(n); ok && readFigure(r, name, n.Pos) {
-						t.Figure = name
-					}
-				}).Must(),
+				func(t *scenarios.Tune) *string { return &t.Figure }).Must(),
 			schema.FreeKey("slo", "Targets by figure, as in search:.", schema.MapOf(schema.OneOf(
 				schema.NumberIn(schema.NotNegative()), share)),
 				func(r *schema.Reader, n *schema.Node, t *scenarios.Tune) { t.SLO = readSLO(r, n) }),
@@ -67,12 +72,8 @@ func Blame() schema.Block[scenarios.Blame] {
 				func(b *scenarios.Blame) *string { return &b.From }).Must(),
 			schema.TextKey("to", "Variant whose settings are exchanged for those of from.",
 				func(b *scenarios.Blame) *string { return &b.To }).Must(),
-			schema.FreeKey("figure", "Figure to explain, as named in summary.csv.", schema.Simple(schema.TextShape),
-				func(r *schema.Reader, n *schema.Node, b *scenarios.Blame) {
-					if name, ok := r.Text(n); ok && readFigure(r, name, n.Pos) {
-						b.Figure = name
-					}
-				}).Or("output_throughput"),
+			figureKey("Figure to explain, as named in summary.csv.",
+				func(b *scenarios.Blame) *string { return &b.Figure }).Or("output_throughput"),
 			schema.FreeKey("groups", "Settings that are exchanged together, by the name of the group: those that "+
 				"only work together. Settings are written as args.NAME, env.NAME, container.image or binary.",
 				groups, readGroups),
@@ -116,12 +117,8 @@ func Bisect() schema.Block[scenarios.Bisect] {
 			"take the place of repeats; order is shuffled unless given. See docs/bisect.md.",
 		Example: "\nfigure: output_throughput\nfrom: v0.15.0\nto: v0.19.0\nstarts: 5\nconfirm: 3\n",
 		Fields: []schema.Field[scenarios.Bisect]{
-			schema.FreeKey("figure", "Figure that changed, as named in summary.csv.", schema.Simple(schema.TextShape),
-				func(r *schema.Reader, n *schema.Node, b *scenarios.Bisect) {
-					if name, ok := r.Text(n); ok && readFigure(r, name, n.Pos) {
-						b.Figure = name
-					}
-				}).Or("output_throughput"),
+			figureKey("Figure that changed, as named in summary.csv.",
+				func(b *scenarios.Bisect) *string { return &b.Figure }).Or("output_throughput"),
 			schema.TextKey("from", "First version, a variant.", func(b *scenarios.Bisect) *string { return &b.From }).
 				DefaultNote("the first variant"),
 			schema.TextKey("to", "Last version, a variant.", func(b *scenarios.Bisect) *string { return &b.To }).
