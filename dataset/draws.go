@@ -124,7 +124,7 @@ func (p plan) numpyDrawn() uint64 {
 	return p.numpy.Drawn()
 }
 
-// notes tells what was changed about the draws.
+// notes says what was changed about the draws.
 func (p plan) notes() []string {
 	var notes []string
 	if p.around > 0 {

@@ -159,7 +159,7 @@ func (s sampler) read(ctx context.Context, picked []int) (map[int][]table.Exchan
 	return out, nil
 }
 
-// addsInput tells tables of instructions with something that they are about in
+// addsInput reports whether a table of instructions has something that they are about in
 // a column of its own, as Alpaca has them.
 func (s sampler) addsInput(t table.Chats) bool {
 	return s.field == "instruction" && s.spec.Field == "" && slices.Contains(t.Columns(), "input")

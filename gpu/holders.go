@@ -14,7 +14,7 @@ import (
 )
 
 // deviceFiles lists processes that have the device file of one of these GPUs open,
-// by files under root: the last resort where no driver tells. It cannot say how
+// by files under root: the last resort where no driver lists them. It cannot say how
 // much memory they hold, knows the GPU by a render node alone, and sees only what
 // this user may look at.
 func deviceFiles(ctx context.Context, root string, devices []device.Device) ([]results.GPUHolder, error) {
@@ -46,7 +46,7 @@ func deviceFiles(ctx context.Context, root string, devices []device.Device) ([]r
 	return holders, nil
 }
 
-// isMonitor tells programs that look at GPUs without computing on them. Names
+// isMonitor reports whether a program looks at GPUs without computing on them. Names
 // of processes are cut at 15 bytes.
 func isMonitor(name string) bool {
 	return slices.Contains([]string{
@@ -98,7 +98,7 @@ func deviceOf(root, file string, devices []device.Device) (id string, ours bool)
 	return devices[at].ID(), true
 }
 
-// isGPUFile tells the device files through which programs compute.
+// isGPUFile reports whether a device file is one through which programs compute.
 // /dev/nvidiactl is also open in programs that only ask.
 func isGPUFile(path string) bool {
 	if path == "/dev/kfd" || path == "/dev/nvidia-uvm" {

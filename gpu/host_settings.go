@@ -139,7 +139,7 @@ func bootOptions(line string) []string {
 	return options
 }
 
-// containerKind tells a container by what its runtime leaves inside.
+// containerKind recognises a container by what its runtime leaves inside.
 func containerKind(root string) *string {
 	exists := func(name string) bool {
 		_, err := os.Stat(filepath.Join("/", root, name))

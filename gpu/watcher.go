@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Watcher tells how much memory of GPUs is in use and by whom: what a
+// Watcher shows how much memory of GPUs is in use and by whom: what a
 // launcher needs before a start and after a stop. Make one with NewWatcher.
 type Watcher struct {
 	options   device.Options
@@ -133,7 +133,7 @@ func (w *Watcher) read(ctx context.Context, vendor string, devices []device.Devi
 	return nil, errors.Join(errs...)
 }
 
-// Holders are the processes that hold memory of GPUs. Where no driver tells,
+// Holders are the processes that hold memory of GPUs. Where no driver lists them,
 // they are those that have a GPU's device file open, without a device and a
 // number of bytes.
 func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {

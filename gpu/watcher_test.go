@@ -115,7 +115,7 @@ func TestWatcherLastResort(t *testing.T) {
 	}
 }
 
-// An APU's model lies in memory that it shares with the CPU.
+// An APU's model is in memory that it shares with the CPU.
 func TestMemoryOf(t *testing.T) {
 	reading := func(vram, gtt *int64) device.Reading {
 		return device.Reading{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: vram, GTTUsedBytes: gtt}}

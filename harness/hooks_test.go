@@ -12,7 +12,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// fakeHooks tells its world's story what it was asked to do.
+// fakeHooks adds what it was asked to do to its world's story.
 type fakeHooks struct {
 	world *world
 	fail  []string // names of what does not do what it should

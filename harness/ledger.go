@@ -131,7 +131,7 @@ func (l *ledger) keep(r *results.Result) {
 }
 
 // whatDecides is the part of a result that later steps are decided by: what was
-// asked for, how it ended, its figures. The rest lies on disk: a run of thousands
+// asked for, how it ended, its figures. The rest is on disk: a run of thousands
 // of steps has no room for it.
 func whatDecides(r *results.Result) *results.Result {
 	part := &results.Result{

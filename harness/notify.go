@@ -17,13 +17,13 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Notifier tells somebody how a run goes. It works after ctx has ended, takes
+// Notifier reports the progress of a run to somebody. It works after ctx has ended, takes
 // seconds at most, and what goes wrong is in the record alone.
 type Notifier interface {
 	Notify(ctx context.Context, n scenarios.Notify, m hooks.Message) results.HookRecord
 }
 
-// notifications tells whom the scenario names of a run's first failure and of
+// notifications informs those whom the scenario names about a run's first failure and about
 // its end.
 type notifications struct {
 	run      *run
@@ -44,7 +44,7 @@ func (n *notifications) failure(result *results.Result) {
 	n.send(context.Background(), m)
 }
 
-// end tells that the run has ended, and why if before its plan did.
+// end reports that the run has ended, and why if before its plan did.
 func (n *notifications) end(ctx context.Context) {
 	m := n.message(hooks.NotifyEnd)
 	m.Best, m.Causes = n.best(), n.causes()

@@ -207,7 +207,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 }
 
 // readFigures reads what the program gave, up to its end whatever that was, and
-// tells the journal of each test.
+// journals each test.
 func (m benchProgram) readFigures(a attempt, id string, b *asServer, result *results.Result) error {
 	run := m.read(id, true)
 	result.LlamaBench, result.Measures = run.Rows, run.Measures

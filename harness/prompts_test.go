@@ -9,7 +9,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// The prompts of a run lie in its folder, once for each set.
+// The prompts of a run are in its folder, once for each set.
 func TestRunKeepsItsPrompts(t *testing.T) {
 	w := &world{}
 	sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)

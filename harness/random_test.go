@@ -258,7 +258,7 @@ func drawScenario(t *testing.T, rng *rand.Rand) *scenarios.Scenario {
 	return sc
 }
 
-// carryOut runs a scenario into dir, or continues with what lies there.
+// carryOut runs a scenario into dir, or continues with what is there.
 func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Folder, from *Resume) *results.Run {
 	t.Helper()
 	p, err := plan.New(sc, plan.Machine{Self: "/bench"})

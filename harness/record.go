@@ -21,7 +21,7 @@ func (r *recorder) appendEvent(e results.Event) error {
 	return r.write(func() error { return r.journal.Append(e) })
 }
 
-// result writes a step's result.json and tells the journal how its attempt
+// result writes a step's result.json and journals how its attempt
 // ended. retry says that another attempt is to follow.
 func (r *recorder) result(result *results.Result, retry bool) error {
 	err := r.write(func() error { return r.folder.WriteResult(result) })
@@ -35,7 +35,7 @@ func (r *recorder) result(result *results.Result, retry bool) error {
 	return r.ended(result, retry)
 }
 
-// ended tells the journal how an attempt ended.
+// ended journals how an attempt ended.
 func (r *recorder) ended(result *results.Result, retry bool) error {
 	return r.appendEvent(results.Event{
 		Kind: results.StepFinished, Step: result.Step.ID, Attempt: result.Step.Attempt,
@@ -43,7 +43,7 @@ func (r *recorder) ended(result *results.Result, retry bool) error {
 	})
 }
 
-// leftOut tells the journal that a step is not run.
+// leftOut journals that a step is not run.
 func (r *recorder) leftOut(a attempt, why *results.Failure) error {
 	return r.appendEvent(results.Event{
 		Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why),

@@ -180,7 +180,7 @@ func (n *run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, d, n.budget.late("%s passed", limit))
 }
 
-// begin tells the journal that the run starts, or continues.
+// begin journals that the run starts, or continues.
 func (n *run) begin() error {
 	if n.resume == nil {
 		return n.record.appendEvent(results.Event{Kind: results.RunStarted, Message: n.plan.Scenario})
@@ -398,7 +398,7 @@ func (n *run) finish(planned plan.Life, result *results.Result) error {
 	return nil
 }
 
-// closeAttempt writes the result of an attempt and tells the journal; retry says
+// closeAttempt writes the result of an attempt and journals it; retry says
 // that another one is to follow.
 func (n *run) closeAttempt(result *results.Result, retry bool) error {
 	n.steps.price(result)
@@ -443,7 +443,7 @@ func (n *run) leaveOut(pending []attempt, why *results.Failure) error {
 }
 
 // outlook works out how long what runs now and the rest of the run will take,
-// and tells it.
+// and reports it.
 func (n *run) outlook(current plan.Life, now *plan.Step, up bool) {
 	if n.live == nil {
 		return

@@ -56,7 +56,7 @@ func passesDiffer(first, second []results.Server) string {
 	return strings.Join(all, "; ")
 }
 
-// sameCommand is the command line without what tells one life of it from another.
+// sameCommand is the command line without what distinguishes one life of it from another.
 func sameCommand(s results.Server) string {
 	words := make([]string, len(s.Argv))
 	for i, word := range s.Argv {

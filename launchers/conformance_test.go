@@ -430,7 +430,7 @@ func TestLostTermIsSentAgain(t *testing.T) {
 	})
 }
 
-// Sockets that vLLM leaves behind lie in a folder that goes with the server.
+// Sockets that vLLM leaves behind are in a folder that goes with the server.
 func TestSocketsFolderGoes(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})

@@ -441,7 +441,7 @@ func TestContainerLogClientEndsAlone(t *testing.T) {
 	}
 }
 
-// The pid that an engine of another machine or namespace tells is a stranger's
+// The pid that an engine of another machine or namespace reports is a stranger's
 // here.
 func TestContainerPIDOfAStranger(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ func (o *outcome) set(failure *results.Failure) {
 	}
 }
 
-// replace makes failure the one that the journal tells, also where the server's
+// replace makes failure the one in the journal, also where the server's
 // own end came in between.
 func (o *outcome) replace(failure *results.Failure) {
 	o.set(failure)

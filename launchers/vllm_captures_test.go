@@ -137,7 +137,7 @@ func TestCapturedLogs(t *testing.T) {
 func playGoodStart(t *testing.T, name string, want goodStart) {
 	t.Helper()
 	engine := fakeengine.Config{LogFile: vllmCaptures + name, LogRest: 2, Paths: fakeengine.VLLM()}
-	engine.Paths.Version = "" // the log tells it
+	engine.Paths.Version = "" // the log says it
 	if want.dies {
 		engine.DieAt = 3
 	}

@@ -10,7 +10,7 @@ import (
 // partOfGGUF is the end of the name of one of several files of a model.
 var partOfGGUF = regexp.MustCompile(`-\d{5}-of-(\d{5}\.gguf)$`)
 
-// weightsOf is the size of a model's weights where they lie on this machine, as a
+// weightsOf is the size of a model's weights where they are on this machine, as a
 // file, files or a folder of one of the usual kinds; 0: not known. A relative path
 // belongs to dir.
 func weightsOf(model, dir string) int64 {

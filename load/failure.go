@@ -205,7 +205,7 @@ const (
 	formUnknown form = ""
 )
 
-// formOf tells the form from the media type. Many servers leave it out or
+// formOf finds the form by the media type. Many servers leave it out or
 // name a wrong one, so that only types that are surely another form count.
 func formOf(media string) form {
 	switch {

@@ -33,7 +33,7 @@ func newSlots(limit, kept, replicas int) *slots {
 	return s
 }
 
-// acquire waits for a free slot. waited tells whether the cap held it back; ok
+// acquire waits for a free slot. waited says whether the cap held it back; ok
 // is false if ctx ended first.
 func (s *slots) acquire(ctx context.Context) (replica int, waited, ok bool) {
 	if s.cap != nil {

@@ -209,7 +209,7 @@ func setPace(r *results.Resent, again, fresh []float64) {
 	}
 	r.TPOT, r.FreshTPOT = new(Median(Ascending(again))), new(Median(Ascending(fresh)))
 	if *r.FreshTPOT <= 0 {
-		return // answers come in one piece: nothing tells how fast the model is
+		return // answers come in one piece: nothing says how fast the model is
 	}
 	r.AtOnce = new(0)
 	for _, p := range again {

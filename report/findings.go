@@ -21,7 +21,7 @@ type failures struct {
 	failure results.Failure
 	steps   []string
 	varies  bool   // the other steps have other times, processes or ports
-	log     string // where the server's log lies; "": unknown
+	log     string // where the server's log is; "": unknown
 }
 
 // classText is the class behind the verdict, where it says more than that.

@@ -13,7 +13,7 @@ func TestTrailDiverges(t *testing.T) {
 		other := []byte(base)
 		other[at] = '#'
 		from, to := TrailDiverges(TrailOf([]byte(base)), TrailOf(other))
-		switch { // two digits are equal by chance once in 256 times: then the next length tells
+		switch { // two digits are equal by chance once in 256 times: then the next length decides
 		case to == 0:
 			unseen++
 		case from > 2*max(at, 4) || to <= at:

@@ -1,4 +1,4 @@
-// Package results holds the values that lie in a run folder: the manifest,
+// Package results holds the values of a run folder: the manifest,
 // journal events, records of single requests, results of steps, warning and
 // failure codes.
 //
@@ -27,7 +27,7 @@ type Group struct {
 	Nodes int      `json:"nodes,omitempty"` // that its job needs; 0: one
 }
 
-// Part is what one job has left of itself. Results and logs lie with those of
+// Part is what one job has left of itself. Results and logs are with those of
 // the other jobs; each has a journal of its own, so that none waits for another
 // or for a lock, which network file systems may not have.
 type Part struct {

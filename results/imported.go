@@ -75,7 +75,7 @@ const CountImported TokenCount = "imported"
 const SourcesName = "sources"
 
 // IsStated reports whether a setting of the load is known: always of a step of
-// bench, and of an imported one where its file tells it.
+// bench, and of an imported one where its file states it.
 func (r *Result) IsStated(setting string) bool {
 	return r.Imported == nil || slices.Contains(r.Imported.StatedSettings, setting)
 }
@@ -106,7 +106,7 @@ type KnownCounts struct {
 	PeakConcurrent *int `json:"peak_concurrent_requests"`
 }
 
-// Known tells the counts of r's figures f that are known.
+// Known lists the counts of r's figures f that are known.
 func (r *Result) Known(f *Figures) KnownCounts {
 	k := KnownCounts{&f.Asked, &f.Completed, &f.Failed, &f.Unsent, &f.DurationS, &f.PeakConcurrent}
 	if r.MeasuredByBench() {

@@ -80,7 +80,7 @@ type Identity struct {
 	Files []FileIdentity `json:"files"`
 }
 
-// FileIdentity tells a version of a file or folder from another without
+// FileIdentity distinguishes a version of a file or folder from another without
 // reading all of a model.
 type FileIdentity struct {
 	Path     string `json:"path"`

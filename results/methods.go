@@ -225,7 +225,7 @@ type LlamaBenchRow struct {
 	TokensPerS  float64           `json:"tokens_per_s"`
 	TokensPerSD *float64          `json:"tokens_per_s_sd"` // sample deviation over the repetitions; null: not known
 	SamplesS    []float64         `json:"samples_s"`       // seconds of each repetition
-	Rest        map[string]string `json:"rest"`            // all other settings that it tells
+	Rest        map[string]string `json:"rest"`            // all other settings that it states
 }
 
 // RowSetting is one setting of a test, as llama-bench's own table calls it.
@@ -303,7 +303,7 @@ func (r LlamaBenchRow) SameTest(other LlamaBenchRow) bool {
 	return r.Test == other.Test && slices.Equal(r.Settings(), other.Settings())
 }
 
-// isMeasured tells the measurements among LlamaBenchRow.Rest from settings.
+// isMeasured distinguishes the measurements among LlamaBenchRow.Rest from settings.
 func isMeasured(name string) bool {
 	return name == "test_time" || strings.HasPrefix(name, "avg_") || strings.HasPrefix(name, "stddev_") ||
 		strings.HasPrefix(name, "samples_")

@@ -212,7 +212,7 @@ type Server struct {
 	Simulated   bool               `json:"simulated"`
 	Startup     *Startup           `json:"startup"`     // null: the server said nothing of its start
 	Smoke       *SmokeAnswer       `json:"smoke"`       // null: none was asked for
-	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
+	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing says
 
 	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
 
@@ -227,7 +227,7 @@ func (s *Server) AlreadyRunning() bool { return s.Launcher == "external" }
 // CookieVariable names the environment variable that marks the processes of a server start.
 const CookieVariable = "BENCH_COOKIE"
 
-// Unmarked replaces what tells one start from another in a word of the command line: the
+// Unmarked replaces what distinguishes one start from another in a word of the command line: the
 // container's name, the marks by which bench finds what it started, and the folder of its files.
 func (s Server) Unmarked(word string) string {
 	if name, _, _ := strings.Cut(word, "="); name == CookieVariable {

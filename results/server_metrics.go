@@ -78,7 +78,7 @@ type GaugeFigures struct {
 
 // Doubtful reports whether the figures were measured in another state of the
 // prefix cache than the one asked for: the counters say so, or nothing could be
-// done and nothing tells.
+// done and nothing says.
 func (c CacheState) Doubtful() bool {
 	if c.Verified != nil {
 		return !*c.Verified

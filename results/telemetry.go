@@ -19,7 +19,7 @@ type TelemetrySample struct {
 type GPUReading struct {
 	Device        string   `json:"device"` // id of the device in environment.json
 	VRAMUsedBytes *int64   `json:"vram_used_bytes"`
-	GTTUsedBytes  *int64   `json:"gtt_used_bytes"` // host memory in use by the GPU; on APUs the model lies there
+	GTTUsedBytes  *int64   `json:"gtt_used_bytes"` // host memory in use by the GPU; on APUs the model is there
 	PowerW        *float64 `json:"power_w"`
 	PowerKind     string   `json:"power_kind"`  // "instant", "average", "" where the source does not say
 	EnergyJ       *float64 `json:"energy_j"`    // counter since some moment in the past

@@ -88,7 +88,7 @@ const (
 	FailPasses FailureClass = "passes-differ"
 )
 
-// Failures of a server that its own log or its container's engine tells.
+// Failures of a server that its own log or its container's engine shows.
 const (
 	FailKVCache FailureClass = "kv-cache-too-small" // no room for one request of the model's length
 	// memory of the GPU was held by another process, often a server before

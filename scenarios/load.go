@@ -98,7 +98,7 @@ func (l Load) For(maxModelLen int) (Load, error) {
 	return l, nil
 }
 
-// InputLenLabel is the part of a label that tells input-len.
+// InputLenLabel is the part of a label that shows input-len.
 func InputLenLabel(l Load) string {
 	if l.ContextReserve > 0 {
 		return "max-" + strconv.Itoa(l.ContextReserve)

@@ -88,7 +88,7 @@ type Smoke struct {
 }
 
 // ProgramRun says how a method runs its program (engines.MeasuringPrograms), once
-// a variant and repeat. The variant's args lie over Args.
+// a variant and repeat. The variant's args take precedence over Args.
 type ProgramRun struct {
 	Binary      []string // program and leading arguments; nil: the variant's, or the program's own
 	Models      []string // absolute paths; nil: the variant's model

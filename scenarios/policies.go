@@ -9,7 +9,7 @@ import (
 )
 
 // The types of this file say how a run looks after itself: what it watches,
-// when it waits, what it runs around the measuring, and whom it tells.
+// when it waits, what it runs around the measuring, and whom it notifies.
 
 // Watchdog limits the time without progress.
 type Watchdog struct {
@@ -18,7 +18,7 @@ type Watchdog struct {
 
 // Disk bounds what a run may fill.
 type Disk struct {
-	MinFree int64 // bytes that must stay free where the results lie; 0: not watched
+	MinFree int64 // bytes that must stay free where the results are; 0: not watched
 	MaxLog  int64 // bytes kept of one server's log, its head and its end; 0: all
 }
 
@@ -118,7 +118,7 @@ type Check struct {
 	Refuse bool // false: a warning
 }
 
-// Notify tells somebody how a run goes.
+// Notify informs somebody about the progress of a run.
 type Notify struct {
 	Webhook EnvValue // URL; "" for a command
 	Format  string   // of the webhook's body: "json", "ntfy", "slack"

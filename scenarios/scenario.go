@@ -168,7 +168,7 @@ type Server struct {
 	Port       int    // 0: the launcher's default, or the next free one
 	GPUs       GPUs
 	Replicas   int
-	Nodes      int    // of a Slurm job, that one server lies over; 0: 1
+	Nodes      int    // of a Slurm job, over which one server extends; 0: 1
 	Interface  string // of a network, or ADDRESS/BITS, by which its nodes reach each other; "": as the scheduler says
 	API        string // dialect of the command launcher's server: "openai" or "llamacpp"
 	APIKey     EnvValue

@@ -70,7 +70,7 @@ func plantedForms() map[string]string {
 	}
 }
 
-// plantedChannels are the ways in which a server tells.
+// plantedChannels are the ways in which a server reveals it.
 func plantedChannels() map[string]func(w http.ResponseWriter, text string) {
 	answer := func(status int, kind string, body func(string) string) func(http.ResponseWriter, string) {
 		return func(w http.ResponseWriter, text string) {
@@ -232,7 +232,7 @@ func scenarioOfChannels(address string, channels []string, forms map[string]stri
 	return b.String()
 }
 
-// absent FILE... looks for the key in files and in all that lies in folders,
+// absent FILE... looks for the key in files and in all that is in folders,
 // packed or not, and prints the matrix.
 func absent(ts *testscript.TestScript, files, channels []string) {
 	var all [][2]string // name, content

@@ -1,4 +1,4 @@
-// Package audio makes WAV files and tells how long others play.
+// Package audio makes WAV files and measures how long others play.
 //
 // What goes in: random numbers and a length, or the bytes of a WAV file. What comes
 // out: the bytes of a file of tones with noise, the same on every machine; seconds; a

@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/load/spec"
 )
 
-// stream tells the draws of a mixture from others with the same seed.
+// stream distinguishes the draws of a mixture from others with the same seed.
 const stream = 0x6d69787475726573
 
 // Order is which kind of request each of n is, as an index of kinds. Each kind

@@ -78,7 +78,7 @@ func common(a, b []uint64) int {
 	return n
 }
 
-// sharesStart tells a whole prompt from an addition: a whole one begins with the blocks of the one before.
+// sharesStart distinguishes a whole prompt from an addition: a whole one begins with the blocks of the one before.
 func sharesStart(c, before call) bool { return common(c.hashes, before.hashes) > 0 }
 
 // grow finds the call that c continues from, the longest that fits into its

@@ -24,7 +24,7 @@ func (l leaf) String() string { return strings.Join(l.path, ".") }
 // isWhole reports whether the values are whole numbers.
 func (l leaf) isWhole() bool { return l.kind == format.Int32 || l.kind == format.Int64 }
 
-// maxDepth bounds how deep columns lie within each other.
+// maxDepth bounds how deeply columns are nested.
 const maxDepth = 64
 
 // leavesOf returns the leaves that a schema describes, in the order in which

@@ -38,7 +38,7 @@ func textOf(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
 }
 
-// Sniff tells what a file is by its beginning. Its zero value says that this
+// Sniff recognises what a file is by its beginning. Its zero value says that this
 // is not known, or that the file cannot be read.
 func Sniff(path string) Form {
 	file, err := userfile.Open(path)
@@ -81,7 +81,7 @@ func formOf(head []byte) Form {
 	return Form{}
 }
 
-// validStart tells UTF-8 text that may be cut within its last character.
+// validStart recognises UTF-8 text that may be cut within its last character.
 func validStart(text []byte) bool {
 	for cut := range utf8.UTFMax {
 		if utf8.Valid(text[:len(text)-cut]) {
@@ -92,7 +92,7 @@ func validStart(text []byte) bool {
 	return false
 }
 
-// arrayForm tells a JSON array by the keys of its first entry.
+// arrayForm recognises a JSON array by the keys of its first entry.
 func arrayForm(text []byte) Form {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if _, err := decoder.Token(); err != nil {
@@ -109,7 +109,7 @@ func arrayForm(text []byte) Form {
 	return Form{}
 }
 
-// linesForm tells JSON lines by the keys of the first one.
+// linesForm recognises JSON lines by the keys of the first one.
 func linesForm(text []byte) Form {
 	keys := keysOf(json.NewDecoder(bytes.NewReader(text)))
 	has := func(name string) bool { return slices.Contains(keys, name) }

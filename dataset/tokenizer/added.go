@@ -110,7 +110,7 @@ func (t *tokenTrie) longest(text string) (length, token int) {
 	return length, token
 }
 
-// cut appends the pieces of text. first tells whether text begins the whole.
+// cut appends the pieces of text. first says whether text begins the whole.
 func (t *tokenTrie) cut(dst []piece, text string, first bool) []piece {
 	done := 0
 	for at := 0; at < len(text); {

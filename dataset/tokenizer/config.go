@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// config is what lies beside a tokenizer.json, as far as it changes ids. Keys
+// config is what is beside a tokenizer.json, as far as it changes ids. Keys
 // that do not are not looked at.
 type config struct {
 	Class       string                `json:"tokenizer_class"`

@@ -57,7 +57,7 @@ func preTokenizerOf(name string) (preTokenizer, error) {
 	return preTokenizer{}, fmt.Errorf("%s %q: %w", keyPre, name, errNotImplemented)
 }
 
-// useGGUFMerges sets the tokenizer up for tokenizer.ggml.model "gpt2" and tells
+// useGGUFMerges sets the tokenizer up for tokenizer.ggml.model "gpt2" and reports
 // whether a sequence is opened unless the file says otherwise.
 func (t *Tokenizer) useGGUFMerges(keys *gguf.Keys, vocab *ggufVocabulary) (bos bool, err error) {
 	name, _ := keys.Values[keyPre].(string)

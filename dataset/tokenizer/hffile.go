@@ -39,7 +39,7 @@ type hfModel struct {
 	MaxChars     json.RawMessage `json:"max_input_chars_per_word"`
 }
 
-// parseHF builds a tokenizer of a tokenizer.json and what lies beside it, if
+// parseHF builds a tokenizer of a tokenizer.json and what is beside it, if
 // cfg is not nil.
 func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	var f hfFile

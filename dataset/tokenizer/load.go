@@ -26,7 +26,7 @@ const (
 )
 
 // Load reads a tokenizer.json, a folder that holds one, or a GGUF file. Where
-// a tokenizer_config.json or special_tokens_map.json lies beside it, Load
+// a tokenizer_config.json or special_tokens_map.json is beside it, Load
 // follows it as Hugging Face transformers does: roles of tokens, added tokens,
 // whether a sequence is opened and closed. Settings for cutting and padding are
 // not followed, as they are not there either.

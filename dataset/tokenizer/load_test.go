@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// writeFolder writes f as a tokenizer.json with what lies beside it.
+// writeFolder writes f as a tokenizer.json with what is beside it.
 func writeFolder(t testing.TB, f object, beside map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

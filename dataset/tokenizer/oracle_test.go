@@ -95,7 +95,7 @@ func compareWith(t *testing.T, dir, engine, file string, texts []string) {
 	t.Logf("%d texts: %d equal, %d wrong, %d differ with a reason", len(texts), len(texts)-wrong-differ, wrong, differ)
 }
 
-// loadAlone loads a tokenizer.json without what lies beside it.
+// loadAlone loads a tokenizer.json without what is beside it.
 func loadAlone(t testing.TB, file string) *Tokenizer {
 	t.Helper()
 	abs, err := filepath.Abs(file)

@@ -23,7 +23,7 @@ const (
 type patternSplit struct {
 	pattern   pattern.Pattern
 	behaviour behaviour
-	invert    bool // what lies between the matches is taken as the matches
+	invert    bool // what is between the matches is taken as the matches
 }
 
 func newPatternSplit(raw json.RawMessage) (splitter, error) {

@@ -156,7 +156,7 @@ func (t *Tokenizer) SpecialIDs() []int { return slices.Clone(t.special) }
 // SpecialAdded is how many ids Encode puts around a text with special.
 func (t *Tokenizer) SpecialAdded() int { return len(t.before) + len(t.after) }
 
-// Name is the path's last part that tells vocabularies apart: the folder of a
+// Name is the path's last part that distinguishes vocabularies: the folder of a
 // tokenizer.json, else the file.
 func (t *Tokenizer) Name() string { return t.name }
 

@@ -30,7 +30,7 @@ type Index struct {
 	Removed  []string  `json:"removed"`  // kinds of words that were replaced
 }
 
-// Command is a program that was run. Its output lies in the files.
+// Command is a program that was run. Its output is in the files.
 type Command struct {
 	Argv   []string `json:"argv"`
 	Exit   int      `json:"exit"` // -1: it was ended, or did not start

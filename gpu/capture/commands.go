@@ -83,7 +83,7 @@ func (c *capturer) runCommands(ctx context.Context) {
 	}
 }
 
-// findTool is where a tool lies.
+// findTool finds where a tool is.
 func findTool(name string) (program string, there bool) {
 	for _, program := range []string{name, "/opt/rocm/bin/" + name} {
 		if _, err := exec.LookPath(program); err == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // SMIReadingFields is what a reading is made of. index comes first: with
-// count it tells where one round of GPUs ends.
+// count it shows where one round of GPUs ends.
 func SMIReadingFields() []string {
 	return []string{
 		"index", "count", "uuid", "memory.used", "utilization.gpu", "utilization.memory",
@@ -54,7 +54,7 @@ func smiDeviceID(row smiRow, place int, devices []device.Device) string {
 	return device.Device{Index: place, Vendor: device.NVIDIA, UUID: uuid}.ID()
 }
 
-// smiPower is the power now where the driver tells it. power.draw is the same
+// smiPower is the power now where the driver reports it. power.draw is the same
 // up to Turing and on GA100; later it is the mean of the last second.
 func smiPower(row smiRow) (watts *float64, kind string) {
 	if watts = row.number("power.draw.instant"); watts != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// follower tells how a run goes that others carry out.
+// follower reports the progress of a run that others carry out.
 type follower struct {
 	Cluster
 
@@ -152,7 +152,7 @@ func (f *follower) reportWaiting(jobs map[string]int) {
 	}
 }
 
-// reportSteps tells each step once its last attempt has ended; all of them once no job
+// reportSteps reports each step once its last attempt has ended; all of them once no job
 // is left.
 func (f *follower) reportSteps(run *results.Run, all bool) (news bool) {
 	ended := func(s *results.Step) bool {
@@ -190,7 +190,7 @@ func onNode(r *results.Result) string {
 // ErrNoJobs is for commands on jobs of a run that has none.
 var ErrNoJobs = usage.Errorf("this run has no jobs: it ran on one machine; Ctrl-C stops it")
 
-// Ended tells what came of a run of which no job is left: its outcome if all of it is
+// Ended says what came of a run of which no job is left: its outcome if all of it is
 // done, else how many steps have no verdict.
 func Ended(run *results.Run) (out harness.Outcome, done bool, open int) {
 	resume := harness.NewResume(run, false)

@@ -36,7 +36,7 @@ func Judge(v View) []Finding {
 	return all
 }
 
-// Ready tells that there is no problem.
+// Ready reports whether there is no problem.
 func Ready(findings []Finding) bool {
 	for _, f := range findings {
 		if f.Status == Problem {

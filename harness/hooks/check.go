@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// GPUs tells what the GPUs of the machine say about themselves.
+// GPUs gives what the GPUs of the machine report about themselves.
 type GPUs interface {
 	States(ctx context.Context) ([]GPUState, error)
 }

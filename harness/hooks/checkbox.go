@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// path is where a file of the machine lies.
+// path is where a file of the machine is.
 func (r *Runner) path(name string) string {
 	if r.Root == "" {
 		return name

@@ -22,7 +22,7 @@ const (
 	NotifyFirstFailure = "first-failure"
 )
 
-// Message is what a notification tells. As JSON it is the body of a webhook
+// Message is the content of a notification. As JSON it is the body of a webhook
 // of format json, and part of what users rely on.
 type Message struct {
 	Event    string  `json:"event"` // NotifyEnd, NotifyFirstFailure
@@ -45,7 +45,7 @@ type Message struct {
 	Causes []string `json:"causes"` // of an end: why steps have no figures, one line for each class
 }
 
-// Notify tells somebody. A failure is in the record, and nowhere else. It
+// Notify sends a notification. A failure is in the record, and nowhere else. It
 // works after ctx has ended.
 func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) results.HookRecord {
 	ctx = context.WithoutCancel(ctx)
@@ -121,7 +121,7 @@ func (r *Runner) complete(m Message) Message {
 	return m
 }
 
-// bad tells that somebody should look.
+// bad reports whether somebody should look.
 func (m Message) bad() bool { return m.Reason != "" || m.Failed+m.NotRun > 0 }
 
 // webhook is the request that a notification becomes.

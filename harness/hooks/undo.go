@@ -23,7 +23,7 @@ type Undo struct {
 // hidden replaces a secret.
 const hidden = "***"
 
-// Redacted tells that a secret was taken out of the argv on its way into the
+// Redacted says that a secret was taken out of the argv on its way into the
 // journal: it cannot be run as it is.
 func (u Undo) Redacted() bool {
 	return slices.ContainsFunc(u.Argv, func(a string) bool { return strings.Contains(a, hidden) })
@@ -49,7 +49,7 @@ func OpenUndos(events []results.Event) []Undo {
 			if i := lastOf(open, u); i >= 0 {
 				open = slices.Delete(open, i, i+1)
 			}
-		default: // tells nothing of undos
+		default: // says nothing about undos
 		}
 	}
 
@@ -68,7 +68,7 @@ func lastOf(open []Undo, u Undo) int {
 	return -1
 }
 
-// PutBack runs an undo of an earlier life of bench and gives the event that tells
+// PutBack runs an undo of an earlier life of bench and gives the event that says
 // of it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
 	if u.Redacted() {

@@ -89,7 +89,7 @@ func redactLogs(dir string, values []string) error {
 	return err
 }
 
-// plainOnly is err, or nil where something else than a plain file lies in a log's
+// plainOnly is err, or nil where something else than a plain file is in a log's
 // place: a server may put anything there, and the report says so.
 func plainOnly(err error) error {
 	if errors.Is(err, inside.ErrNotPlain) {

@@ -157,7 +157,7 @@ func withVariables(env, over map[string]string) map[string]string {
 	return all
 }
 
-// meetPeers tells a part of a server where those before it listen, and finds a free
+// meetPeers informs a part of a server where those before it listen, and finds a free
 // port at which it is found by them.
 func meetPeers(ctx context.Context, spec recipe.Spec, before []recipe.Peer, taken []int) (recipe.Spec, error) {
 	if spec.Component == "" {
@@ -265,7 +265,7 @@ const (
 
 // launchOnPort launches a server on the port that its recipe names, if that is
 // fixed, or on the first free one from there on. Between the choice and the bind
-// lies the time in which a model loads: where somebody else takes the port
+// is the time in which a model loads: where somebody else takes the port
 // meanwhile, another one is tried, after again unless that is nil.
 func (s *Starter) launchOnPort(
 	ctx context.Context, kind engines.Kind, spec recipe.Spec, fixed bool, taken []int, again func() error,

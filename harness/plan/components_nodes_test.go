@@ -76,7 +76,7 @@ func TestComponentsOverNodes(t *testing.T) {
 	}
 }
 
-// Before a job runs, slurm.gres tells how many GPUs a node has.
+// Before a job runs, slurm.gres says how many GPUs a node has.
 func TestComponentsOnNodesOfWhichGresTells(t *testing.T) {
 	t.Parallel()
 	const text = `

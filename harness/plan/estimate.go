@@ -238,7 +238,7 @@ func (p *Plan) StartTimes(events []results.Event) map[string]float64 {
 			if began, ok := spawned[e.Life]; ok && variant[id] != "" {
 				took[variant[id]] = e.Time.Sub(began).Seconds() // of all replicas, up to the last one
 			}
-		default: // tells nothing of a start
+		default: // says nothing about a start
 		}
 	}
 

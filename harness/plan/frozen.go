@@ -77,7 +77,7 @@ func readMeta(path string) (dataset.Meta, error) {
 	return dataset.ReadFrozen(file)
 }
 
-// promptRecipe says of what prompts are made, wherever their file lies.
+// promptRecipe says what prompts are made of, wherever their file is.
 func promptRecipe(spec dataset.Spec) string {
 	spec.Path = ""
 	key, err := json.Marshal(spec)

@@ -182,7 +182,7 @@ func programModels(sc *scenarios.Scenario, v scenarios.Variant) []string {
 }
 
 // asProgram makes a server's spec that of the program. The options of the variant
-// lie over those of all.
+// take precedence over those of all.
 func asProgram(sc *scenarios.Scenario, spec *recipe.Spec, machine Machine) {
 	spec.Port, spec.Host = 0, ""
 	if len(sc.Program.Binary) > 0 {

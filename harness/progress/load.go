@@ -8,7 +8,7 @@ import (
 	"github.com/benchrig/bench/load"
 )
 
-// Load tells how far a single pass is: one line that is rewritten on a terminal,
+// Load shows how far a single pass is: one line that is rewritten on a terminal,
 // else one every plainPeriod.
 type Load struct {
 	out       io.Writer
@@ -23,7 +23,7 @@ func OfLoad(out io.Writer, rewriting, quiet bool) *Load {
 	return &Load{out: out, rewriting: rewriting, quiet: quiet, last: time.Now()}
 }
 
-// Update tells how far the pass is now.
+// Update says how far the pass is now.
 func (l *Load) Update(u load.Progress) {
 	if l.quiet || !l.rewriting && time.Since(l.last) < plainPeriod {
 		return

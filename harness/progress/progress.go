@@ -26,7 +26,7 @@ import (
 // rewritten.
 const plainPeriod = 10 * time.Second
 
-// Progress tells the user what happens. It is safe for concurrent use.
+// Progress shows the user what happens. It is safe for concurrent use.
 type Progress struct {
 	out           io.Writer
 	terminal      bool // lines can be rewritten

@@ -49,7 +49,7 @@ type Origin struct {
 
 	identity *results.Identity // nil: not known
 	source   []byte            // of the scenario; nil: not known
-	path     string            // where the scenario lies, or would lie
+	path     string            // where the scenario is, or would be
 	prompts  string            // folder of the run with its prompts; "": none
 	is       results.Reproduces
 	temp     string // folder to remove; "": none
@@ -242,7 +242,7 @@ func openFolder(o Options, path string) (*Origin, error) {
 	return f, nil
 }
 
-// openResult takes the figures of one step, and where it lies in its run's
+// openResult takes the figures of one step, and where it is in its run's
 // folder also what was run.
 func openResult(o Options, path string) (*Origin, error) {
 	sides, err := versus.ReadSides([]string{path}, store.ReadAny)

@@ -13,7 +13,7 @@ import (
 )
 
 // vocabularies compare the token ids that the scenario draws with the vocabulary
-// of each variant's model, where that lies here: an id that the model does not
+// of each variant's model, where that is here: an id that the model does not
 // have is a request that fails, or worse, one that does not.
 func vocabularies(sc *scenarios.Scenario) (facts []versus.MachineFact, problems []string) {
 	ids := drawnBelow(sc)

@@ -49,7 +49,7 @@ const (
 // carries it out.
 func (b *Store) Queue() (*Store, error) { return open(b.dir, "queue") }
 
-// Dir is where the state lies.
+// Dir is where the state is.
 func (b *Store) Dir() string { return b.dir }
 
 // folderName makes a host's name a folder's.

@@ -16,7 +16,7 @@ func (l *Live) GPU(g *results.GPUReading) {
 	l.change(func() { l.gpus[g.Device] = gpuAt{*g, at} })
 }
 
-// fillGPUs tells the last readings in the order of the devices. Where a GPU
+// fillGPUs fills in the last readings in the order of the devices. Where a GPU
 // gave none lately, its values are null. The caller holds the mutex.
 func (l *Live) fillGPUs(now *results.Live, at time.Time) {
 	now.GPUs = []results.LiveGPU{}

@@ -16,7 +16,7 @@ func (l *Live) SetOutlook(step, rest float64, measured, atMost bool) {
 	}
 }
 
-// fillLeft tells what is left; the caller holds the mutex.
+// fillLeft fills in what is left; the caller holds the mutex.
 func (l *Live) fillLeft(now *results.Live, at time.Time) {
 	left := 0.0
 	switch {

@@ -23,8 +23,8 @@ import (
 // livePeriod is the time between two looks at what a run is doing.
 const livePeriod = time.Second
 
-// Live is what is known of a run while it runs: the runner tells it, and it
-// tells whoever watches, by live.json and OnChange. It costs the load client
+// Live is what is known of a run while it runs: the runner informs it, and it
+// informs whoever watches, by live.json and OnChange. It costs the load client
 // some hundred nanoseconds a request, and nothing a token. All methods work on
 // nil, and do nothing.
 type Live struct {
@@ -79,7 +79,7 @@ type chunksAt struct {
 	chunks int64
 }
 
-// Start tells once a second until the function that it gives is called; that
+// Start updates once a second until the function that it gives is called; that
 // removes live.json. It returns when all goroutines have ended.
 func (l *Live) Start(ctx context.Context) (end func()) {
 	if l == nil {
@@ -226,7 +226,7 @@ func takesSimilarTime(phase results.LivePhase) bool {
 
 func key(phase results.LivePhase, variant string) string { return string(phase) + "\x00" + variant }
 
-// Update takes in what the runner tells every watcher.
+// Update takes in what the runner reports to every watcher.
 func (l *Live) Update(u Update) {
 	if l == nil {
 		return
@@ -245,12 +245,12 @@ func (l *Live) Update(u Update) {
 		l.endLife()
 	case StepEnded, StepNotNeeded:
 		l.endStep()
-	default: // tells nothing that is not told otherwise
+	default: // says nothing that is not known from elsewhere
 	}
 
 	select {
 	case l.kick <- struct{}{}:
-	default: // it is about to be told
+	default: // it is about to be reported
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// fillLog tells the end of the log of the life's newest server, and what it
+// fillLog fills in the end of the log of the life's newest server, and what it
 // says of a start's progress.
 func (l *Live) fillLog(now *results.Live, stage string) {
 	now.LogTail = []string{}

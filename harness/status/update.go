@@ -5,7 +5,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Update tells a watcher what happens. Calls do not overlap.
+// Update informs a watcher. Calls do not overlap.
 type Update struct {
 	Kind     UpdateKind
 	Index    int // of the step, from 1

@@ -140,7 +140,7 @@ func (j Job) foundCold(asked results.Asked, p Pass, hits, queries float64) (ok, 
 
 // cacheFigures are the tokens that were found in the cache and those that were
 // looked up, by the servers' counters, else by what each answer said. how is ""
-// where nothing tells.
+// where nothing says.
 func cacheFigures(p Pass) (hits, queries float64, how string) {
 	hits, knownHits := Sum(p.outer, scrape.PrefixHits)
 	queries, known := Sum(p.outer, scrape.PrefixQueries)

@@ -193,7 +193,7 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
 		j.Live.Record(&rec)
-		if rec.Failure != nil && rec.Failure.Class != results.FailCanceled { // that was ended by us tells nothing
+		if rec.Failure != nil && rec.Failure.Class != results.FailCanceled { // that was ended by us says nothing
 			out.last = rec.Failure.Class
 		}
 		if j.Records == nil {

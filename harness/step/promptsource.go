@@ -24,7 +24,7 @@ type promptSource struct {
 	sets       map[string]*dataset.Set // by spec and tokenizer; some, see remember
 	order      []string                // of sets, the latest one last
 	bytes      int                     // of all sets
-	kept       map[string]bool         // sets that lie in the folder, by hash
+	kept       map[string]bool         // sets that are in the folder, by hash
 	tokenizers Tokenizers
 }
 

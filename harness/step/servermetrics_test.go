@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// tellingServer tells prepared metrics, one map a look, the last for ever.
+// tellingServer reports prepared metrics, one map per look, the last for ever.
 type tellingServer struct {
 	Server
 	replica int

@@ -14,5 +14,5 @@ func Text() []string { return []string{"high", "mid", "low"} }
 // Vision is Text with an image for each request.
 func Vision() []string { return []string{"vision-a", "vision-b"} }
 
-// IsVision tells profiles with images.
+// IsVision reports whether a profile has images.
 func IsVision(profile string) bool { return slices.Contains(Vision(), profile) }

@@ -54,7 +54,7 @@ func Params(argv []string) []string {
 	return lines
 }
 
-// isFlag tells -c and --ctx-size from values, negative numbers among them.
+// isFlag distinguishes -c and --ctx-size from values, negative numbers among them.
 func isFlag(word string) bool {
 	name := strings.TrimLeft(word, "-")
 	return strings.HasPrefix(word, "-") && name != "" && (name[0] < '0' || name[0] > '9') && name[0] != '.'

@@ -305,13 +305,13 @@ func (m *Monitor) WatchLaunch(ctx context.Context) (end func()) {
 	return func() { sampling.Stop() }
 }
 
-// forwardingSource also tells Live what is read.
+// forwardingSource also gives Live what is read.
 type forwardingSource struct {
 	Source
 	live *status.Live
 }
 
-// AlsoTo gives a Source that also tells l; without l, t itself.
+// AlsoTo gives a Source that also feeds l; without l, t itself.
 func AlsoTo(l *status.Live, t Source) Source {
 	if l == nil || t == nil {
 		return t

@@ -1,4 +1,4 @@
-// Package awake tells the time in which this program ran from the time in which
+// Package awake distinguishes the time in which this program ran from the time in which
 // it could not: stopped by a signal, frozen with its control group, paused with
 // its virtual machine, or asleep with the whole machine.
 //

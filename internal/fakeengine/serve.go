@@ -182,7 +182,7 @@ func (e *engine) health(w http.ResponseWriter, r *http.Request) {
 }
 
 // version answers as the path of the version does, which on llama-server also
-// tells the model.
+// names the model.
 func (e *engine) version(w http.ResponseWriter, _ *http.Request) {
 	told := map[string]any{"version": "0.0.0-fake"}
 	if e.config.Loaded != "" {

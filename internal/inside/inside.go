@@ -68,7 +68,7 @@ func check(f *os.File, path string, flag int) error {
 	return nil
 }
 
-// ErrNotPlain says that something else than a plain file lies where one should.
+// ErrNotPlain says that something else than a plain file is where one should be.
 var ErrNotPlain = errors.New("it is not a plain file, as all are in a run folder; remove it")
 
 func notPlain(path string) error { return fmt.Errorf("open %s: %w", path, ErrNotPlain) }
@@ -133,7 +133,7 @@ func syncFolder(root, name string) error {
 	})
 }
 
-// MkdirAll makes a folder and those that it lies in.
+// MkdirAll makes a folder and those that contain it.
 func MkdirAll(root, name string) error {
 	return within(root, name, func(dir *os.Root) error { return dir.MkdirAll(name, 0o777) })
 }
@@ -193,7 +193,7 @@ func within(root, name string, do func(*os.Root) error) error {
 // parents are the folders of a run that hold folders.
 var parents = []string{"steps", "attempts", "lives"}
 
-// Split finds the run folder of a path that lies in the folder of a step
+// Split finds the run folder of a path in the folder of a step
 // (RUN/steps/ID), of an attempt (RUN/attempts/ID/N) or of a server start
 // (RUN/lives/ID). A path that does not is split before its last element.
 func Split(path string) (root, name string) {

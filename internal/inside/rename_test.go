@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A folder is renamed within the run folder only, whatever links lie there.
+// A folder is renamed within the run folder only, whatever links are there.
 func TestRenameWith(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

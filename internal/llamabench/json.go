@@ -116,7 +116,7 @@ func (out *Output) addObject(raw json.RawMessage, depth int) {
 
 // addNested reads the rows within another program's object, or the text that
 // llama-bench printed. What that program says about itself, such as the build that
-// it ran, tells its rows apart.
+// it ran, distinguishes its rows.
 func (out *Output) addNested(around map[string]json.RawMessage, inner json.RawMessage, depth int) {
 	first := len(out.Rows)
 	var printed string

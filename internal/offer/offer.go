@@ -1,4 +1,4 @@
-// Package offer names what a shell can complete that lies on disk: runs, their
+// Package offer names what a shell can complete from disk: runs, their
 // steps and variants.
 //
 // What goes in: paths, and what the user has begun to write. What comes out:

@@ -39,7 +39,7 @@ func (p Process) Unkillable() bool {
 // Key identifies the process.
 func (p Process) Key() Key { return Key{p.PID, p.StartTime} }
 
-// Key tells two processes apart even if one got the other's pid.
+// Key distinguishes two processes even if one got the other's pid.
 type Key struct {
 	PID       int
 	StartTime uint64 // clock ticks since boot

@@ -1,7 +1,7 @@
 // Package userfile opens and writes files that a user names.
 //
 // A path goes in; an open file, its content or a complete new file comes out. It
-// waits for no pipe and reads no device, which may lie in a folder of somebody else
+// waits for no pipe and reads no device, which may be in a folder of somebody else
 // under the name of a file; what the user's shell gives as a file (/dev/stdin,
 // /dev/fd/63) is the exception.
 package userfile

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Nothing that lies in the place of a file is waited for, read or written.
+// Nothing that takes the place of a file is waited for, read or written.
 func TestOnlyPlainFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -180,7 +180,7 @@ type state struct {
 // lives reports whether the container has not ended.
 func (s state) lives() bool { return s.Running || s.Restarting || s.Paused }
 
-// inspect asks for a container's state; noSuch tells errors apart.
+// inspect asks for a container's state; noSuch classifies errors.
 func (c CLI) inspect(ctx context.Context, id string) (state, error) {
 	var found state
 	output, err := c.call(ctx, c.Limits.Ask, "inspect", "--type", "container", "--format", "{{json .State}}", id)

@@ -210,7 +210,7 @@ func (c *Container) look(ctx context.Context) error {
 }
 
 // holds reports whether a process of this machine is the container's: the pid
-// that an engine tells may be one of another machine or pid namespace, where it
+// that an engine reports may be one of another machine or pid namespace, where it
 // names a stranger here. The kernel names the container in the process's control
 // group, or shows the cookie that the container was given in its environment.
 func (c *Container) holds(pid int) bool {

@@ -42,7 +42,7 @@ func (c CLI) haveImage(ctx context.Context, name string, patience time.Duration,
 	return image, results.Failf(results.FailImage, "container: image %q: %v", name, err)
 }
 
-// pull fetches an image, and tells the last line of what the client says about it.
+// pull fetches an image, and reports the last line of what the client says about it.
 func (c CLI) pull(ctx context.Context, name string, patience time.Duration, tell func(string)) error {
 	if tell == nil {
 		tell = func(string) {}

@@ -69,7 +69,7 @@ func killNoted(dir string) bool {
 	return inside.Exists(root, filepath.Join(name, monitorFile))
 }
 
-// removeMonitorDir removes the folder; nothing else of a run lies in it.
+// removeMonitorDir removes the folder; nothing else of a run is in it.
 func removeMonitorDir(dir string) {
 	if dir == "" {
 		return

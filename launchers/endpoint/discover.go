@@ -45,7 +45,7 @@ type listedModel struct {
 }
 
 // Discover asks a server of any engine which models it serves, and what else
-// it tells without being asked for an answer. model "" takes the first one.
+// it says without being asked for an answer. model "" takes the first one.
 func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, error) {
 	probe := newProber(joinable(spec.BaseURL), spec)
 	var list modelList
@@ -120,7 +120,7 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec, of
 	}
 }
 
-// takeLength takes the context length that a description tells.
+// takeLength takes the context length in a description.
 func (d *Discovery) takeLength(answer any, place engines.Description) {
 	for where, fact := range place.Facts {
 		if n, ok := at(answer, where).(float64); ok && fact == logs.FactContext && n >= 1 && d.MaxModelLen == 0 {

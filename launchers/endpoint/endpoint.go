@@ -98,7 +98,7 @@ func (e *Endpoint) Dial(ctx context.Context) error {
 }
 
 // VocabSize is the number of tokens of the model's vocabulary, where the model
-// list tells.
+// list says.
 func (e *Endpoint) VocabSize(context.Context) (int, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,7 +118,7 @@ func (e *Endpoint) BaseURL() string { return e.base }
 // Version asks for the server's version, for the record; "" if it does not
 // tell.
 func (e *Endpoint) Version(ctx context.Context) string {
-	return e.probe.version(ctx, e.kind.API.VersionPath) // a router tells its own
+	return e.probe.version(ctx, e.kind.API.VersionPath) // a router reports its own
 }
 
 // LoadsLate reports whether the server loads its model with the first request.

@@ -12,7 +12,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Identity is who answers at an address, as far as it tells. What it does not
+// Identity is who answers at an address, as far as it says so. What it does not
 // tell is "".
 type Identity struct {
 	Version string

@@ -1,5 +1,5 @@
 // Package logs holds what the lines of a server's log mean: FatalLine, after
-// which a server cannot continue, and Milestone, which tells a fact of its start.
+// which a server cannot continue, and Milestone, which states a fact of its start.
 // Torch are those that Python engines share.
 //
 // What goes in: patterns. What comes out: values, for the kinds of servers that

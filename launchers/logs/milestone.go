@@ -2,7 +2,7 @@ package logs
 
 import "regexp"
 
-// Milestone is a line of a server's log that tells something of its start.
+// Milestone is a line of a server's log that says something about its start.
 // Facts says what the pattern's groups are, one each; a group that did not
 // take part is skipped.
 type Milestone struct {

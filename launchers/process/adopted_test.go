@@ -23,7 +23,7 @@ func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the one place 
 
 const stopperVariable = "BENCH_TEST_STOPPER"
 
-// stopped is what a stopper tells.
+// stopped is what a stopper reports.
 type stopped struct {
 	Proof    results.Proof
 	Error    string

@@ -51,7 +51,7 @@ func newCgroup(procfs proc.FS, name string) (*cgroup, error) {
 		return nil, err
 	}
 
-	// Without cgroup.kill (Linux before 5.14) the group still tells who is in it.
+	// Without cgroup.kill (Linux before 5.14) the group still shows who is in it.
 	if _, err := os.Stat(filepath.Join(group.folder, "cgroup.procs")); err != nil {
 		_ = os.Remove(group.folder)
 		return nil, fmt.Errorf("%s is not a cgroup: %w", group.folder, err)
@@ -153,7 +153,7 @@ func (h hierarchy) holds(path string) bool {
 	return h.root == "/" || path == h.root || strings.HasPrefix(path, h.root+"/")
 }
 
-// folder is where the group of that path lies.
+// folder is where the group of that path is.
 func (h hierarchy) folder(path string) string {
 	if h.root != "/" {
 		path = strings.TrimPrefix(path, h.root)

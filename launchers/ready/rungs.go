@@ -173,7 +173,7 @@ func (t *tokenStage) try(ctx context.Context) Step {
 	}
 	nowhere := t.path == endpoint.OllamaPath && a.Status == http.StatusNotFound
 	if nowhere {
-		a = t.first // it is not Ollama either: what it said of the usual path tells more
+		a = t.first // it is not Ollama either: what it said about the usual path explains more
 	}
 	if t.strikes++; t.strikes >= MaxStrikes {
 		failure := a.Failure()

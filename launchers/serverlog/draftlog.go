@@ -36,7 +36,7 @@ const lengthRounding = 0.0051
 type draftLog struct {
 	sums      map[string]float64
 	noDrafts  bool   // a line did not tell how many drafts there were
-	tokens    int    // k, where the log tells; 0: it does not
+	tokens    int    // k, where the log says it; 0: it does not
 	line      string // the last one
 	stageLine string // the last one about the time that the stages take
 }

@@ -315,7 +315,7 @@ func (l *Log) Serve() Facts {
 }
 
 // Excerpt is the log's end, with the first traceback and the first fatal line
-// before it where they lie further up.
+// before it where they are further up.
 func (l *Log) Excerpt() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -411,7 +411,7 @@ func (m *Mark) look(line string) {
 	m.Saw <- line
 }
 
-// Drafts are the counts of drafts that the log tells, up to now.
+// Drafts are the counts of drafts in the log, up to now.
 func (l *Log) Drafts() map[string]float64 {
 	l.Read()
 	l.mu.Lock()

@@ -18,7 +18,7 @@ const (
 	usualBlock = 16
 )
 
-// Facts collects what the log of a start tells. Several workers of one engine
+// Facts collects what the log of a start says. Several workers of one engine
 // tell the same: the slowest one's seconds count, and the smallest cache. The
 // caches of several engines add up.
 type Facts struct {

@@ -248,7 +248,7 @@ func (p *parser) completionPrompt(raw json.RawMessage, special bool) ([]int32, *
 	return ids, nil
 }
 
-// isPrompt tells a list of prompts from a list of token ids.
+// isPrompt distinguishes a list of prompts from a list of token ids.
 func isPrompt(first json.RawMessage) bool {
 	return len(first) > 0 && (first[0] == '"' || first[0] == '[')
 }

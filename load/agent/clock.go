@@ -25,7 +25,7 @@ type reading struct {
 	known         bool
 }
 
-// compare is what a question sent at and answered until tells, which came when
+// compare is what a question sent at and answered until says, which came when
 // the agent's clock showed there and was answered so much later.
 func compare(sent, until, there, since int64) reading {
 	travel := max(0, until-sent-since)

@@ -235,7 +235,7 @@ func (r *distributedRun) cancelWhenDone(ctx context.Context) (stop func()) {
 	}
 }
 
-// start gives the jobs, waits until all are ready and tells them the moment.
+// start gives the jobs, waits until all are ready and announces the moment.
 func (r *distributedRun) start(ctx context.Context) (time.Time, error) {
 	errs := make([]error, len(r.parts))
 	var giving sync.WaitGroup

@@ -112,7 +112,7 @@ const stuck = time.Minute
 // exitMessageWait is how long an agent that cannot be written to has to say why.
 const exitMessageWait = 5 * time.Second
 
-// lost says that the agent is gone, and why: the end of what it says tells more
+// lost says that the agent is gone, and why: the end of what it says explains more
 // than that it does not listen.
 func (p *peer) lost(err error) error {
 	select {

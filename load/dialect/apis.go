@@ -104,7 +104,7 @@ func (a API) IsOpenAI() bool {
 }
 
 // Misfit says why prompts of a kind of dataset cannot go through the API, in words
-// that follow its name; "": the kind tells nothing against it.
+// that follow its name; "": nothing about the kind speaks against it.
 func (a API) Misfit(kind string) string {
 	ranks := a.Name == "rerank" || a.Name == "score"
 	speech := kind == "random_audio" || kind == "audio"

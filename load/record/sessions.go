@@ -6,7 +6,7 @@ import "strconv"
 // from: the oldest are forgotten.
 const maxPrompts = 1 << 20
 
-// sessionFinder tells which session a prompt belongs to: that of the longest earlier
+// sessionFinder finds which session a prompt belongs to: that of the longest earlier
 // list of messages that it begins with. A prompt that is one text is a session
 // of its own: where an earlier one ended in it cannot be seen.
 type sessionFinder struct {

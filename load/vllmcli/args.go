@@ -95,7 +95,7 @@ func withHint(fs *pflag.FlagSet, err error) error {
 	return err
 }
 
-// severalValues tells flags after which several values may stand.
+// severalValues lists flags after which several values may stand.
 func severalValues(name string) bool {
 	return slices.Contains([]string{"header", "metadata", "goodput", "until", "lora-modules", "stages"}, name)
 }
@@ -156,7 +156,7 @@ func spread(fs *pflag.FlagSet, args []string) ([]string, error) {
 	return fields.args(out)
 }
 
-// takesObject tells flags whose value is a JSON object.
+// takesObject reports whether a flag's value is a JSON object.
 func takesObject(name string) bool {
 	switch name {
 	case "extra-body", "chat-template-kwargs", "random-mm-limit-mm-per-prompt", "random-range-ratio":

@@ -31,7 +31,7 @@ func TestNodeEffect(t *testing.T) {
 	effect, ok := NodeEffectOf([]Cell{
 		onNodes("a", two, 90, 110, 90, 110, 90, 110),
 		onNodes("b", two, 180, 220, 180, 220, 180, 220),
-		onNodes("c", []string{"n3"}, 1, 1000), // one machine tells nothing of itself
+		onNodes("c", []string{"n3"}, 1, 1000), // one machine says nothing about itself
 	}, throughput(), 1)
 	if !ok || len(effect.Nodes) != 2 {
 		t.Fatalf("NodeEffectOf = %+v, %v, want n1 and n2", effect, ok)

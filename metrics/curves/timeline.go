@@ -54,7 +54,7 @@ type Timeline struct {
 	Marks []TimelineMark // failures, resumes and ends, in order
 }
 
-// TimelineOf tells a run's journal as spans and marks. Second 0 is the time
+// TimelineOf turns a run's journal into spans and marks. Second 0 is the time
 // of the first event. A wall clock that was set back makes spans of length 0,
 // never negative ones.
 func TimelineOf(run *results.Run) Timeline {

@@ -85,7 +85,7 @@ const lookGrowth = 1.5
 // shares of all looks add up to 1, however many there are.
 func alphaOf(k int) float64 { return 1 / float64(k*(k+1)) }
 
-// margins tells when percentiles are known. It looks at requests in the order in
+// margins decides when percentiles are known. It looks at requests in the order in
 // which they were sent, and only where all before have ended: those that end first
 // are the short ones.
 type margins struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// What tells that a server is overloaded: over the second half of the time so far,
+// What shows that a server is overloaded: over the second half of the time so far,
 // cut into blocks, the number of requests that are due and have not ended grew
 // steadily (a one-sided t test of the growth of a block), and by a share of the
 // arrivals that matters. Where a server keeps up, even just so, growths of blocks

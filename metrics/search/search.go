@@ -206,7 +206,7 @@ func (s *search) snap(load float64) float64 {
 		const digits = 3
 		load, _ = strconv.ParseFloat(strconv.FormatFloat(load, 'g', digits, 64), 64)
 	}
-	const nearEnd = 1.02 // a step more for the last 2 % tells nothing
+	const nearEnd = 1.02 // a step more for the last 2 % adds nothing
 	switch {
 	case load*nearEnd >= s.policy.To:
 		return s.policy.To

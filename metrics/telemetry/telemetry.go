@@ -180,7 +180,7 @@ func memoryOf(c curve, window span, limit float64) (loaded, peak, end *int64) {
 	return loaded, peak, end
 }
 
-// notesOf tells why figures are null, and how to read them.
+// notesOf says why figures are null, and how to read them.
 func notesOf(t *results.Telemetry, powers []power, w Watched) []string {
 	notes := []string{}
 	add := func(format string, args ...any) {

@@ -53,7 +53,7 @@ func RecipeOf(r *results.Result) Recipe {
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
 		if s.Simulated {
-			out.program = "bench" // wherever it lies
+			out.program = "bench" // wherever it is
 		}
 	}
 
@@ -133,7 +133,7 @@ func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[
 	return args
 }
 
-// isFlag tells flags from values; "-1" is a value.
+// isFlag distinguishes flags from values; "-1" is a value.
 func isFlag(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' {
 		return false

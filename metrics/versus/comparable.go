@@ -89,7 +89,7 @@ func LoadSettings(a results.Asked) []loadSetting {
 }
 
 // loadChanges lists the settings of the load that differ between two steps, and
-// those that only one of them tells.
+// those that only one of them states.
 func loadChanges(b, c *results.Result) []Change {
 	var all []Change
 	others := LoadSettings(c.Asked)

@@ -101,7 +101,7 @@ func engineFacts(r *results.Result) map[string]string {
 	return unknownOf(r.Imported != nil, map[string]string{"engine version": s.Version, "model": s.Model})
 }
 
-// imageChange tells two images apart, also under one name: a tag moves. A server
+// imageChange distinguishes two images, also under one name: a tag moves. A server
 // without an image differs by its command line already.
 func imageChange(base, with results.Server) []Change {
 	b, w := base.EnteredImage(), with.EnteredImage()

@@ -143,7 +143,7 @@ func beginningOf(text string) string {
 	return text
 }
 
-// unknownOnBoth lists what neither side tells, so that nobody takes it for
+// unknownOnBoth lists what neither side states, so that nobody takes it for
 // equal.
 func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
 	if b == nil || w == nil || b.MeasuredByBench() && w.MeasuredByBench() {

@@ -92,7 +92,7 @@ func MachineFacts(origin, here json.RawMessage) []MachineFact {
 }
 
 // FileFacts compares programs and models: those with the origin's name, wherever
-// they lie on this machine.
+// they are on this machine.
 func FileFacts(origin, here []results.FileIdentity) []MachineFact {
 	var facts []MachineFact
 	for _, o := range origin {

@@ -63,7 +63,7 @@ type Against struct {
 	Pairs  []Pair
 	Notes  []string // about matching
 
-	Unknown []string // what neither side tells
+	Unknown []string // what neither side states
 }
 
 // Compare matches the variants and points of runs and compares every figure.

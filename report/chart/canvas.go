@@ -68,7 +68,7 @@ func dashes(pattern []length) string {
 }
 
 // round is a coordinate in tenths of a unit. What is not a number is 0, what is
-// too far away to be seen lies at the edge of what browsers draw.
+// too far away to be seen is at the edge of what browsers draw.
 func round(v length) int {
 	f := math.Round(float64(v) * 10)
 	if math.IsNaN(f) {

@@ -13,7 +13,7 @@ const looks = 8
 const Rest = looks + 1
 
 // look is how a series is drawn: colour, dash and marker together, so that
-// each of them alone tells it from the others.
+// each of them alone distinguishes it from the others.
 type look struct {
 	paint paint
 	dash  []length

@@ -113,7 +113,7 @@ func phasesOf(r curves.RequestSpan) [4][2]float64 {
 	switch {
 	case !finite(sent):
 		out[0][1] = r.EndS
-	case !finite(first) && finite(last): // not streamed: nothing tells the two apart
+	case !finite(first) && finite(last): // not streamed: nothing distinguishes the two
 		out[1][1] = last
 	case !finite(first):
 		out[1][1] = r.EndS

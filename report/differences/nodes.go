@@ -14,7 +14,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// NodeParts tells what the machines of a run did, where there were several.
+// NodeParts shows what the machines of a run did, where there were several.
 func NodeParts(run *results.Run) []table.Piece {
 	nodes := map[string]bool{}
 	for _, r := range run.Results() {

@@ -17,7 +17,7 @@ import (
 )
 
 // Benchstat prints sides in the format of Go's benchmarks, for benchstat: one
-// line a server life of each variant at each point. The key "run" tells the
+// line per server life of each variant at each point. The key "run" tells the
 // sides apart (benchstat -col run), the parts of the name the rest.
 func Benchstat(w io.Writer, sides []versus.Side) error {
 	out := &bytes.Buffer{}

@@ -40,7 +40,7 @@ func (c Column) sample(f *results.Figures) results.Dist {
 }
 
 // spread is half of the 95 % interval of a cell's mean over server starts, in
-// percent of it: " ±0.8%". It is empty where one life tells nothing, and in
+// percent of it: " ±0.8%". It is empty where one life says nothing, and in
 // columns that are not ranked.
 func (c Column) spread(cell compare.Cell) string {
 	const confidence = 0.95

@@ -115,7 +115,7 @@ func (b *Board) Event(e results.Event) (ended string) {
 				return e.Step
 			}
 		}
-	default: // tells nothing of a step
+	default: // says nothing about a step
 	}
 
 	return ""

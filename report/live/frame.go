@@ -260,7 +260,7 @@ func (f *frame) step() *Step {
 	return &cell[c.repeat]
 }
 
-// now tells what is done at this moment.
+// now says what is done at this moment.
 func (f *frame) now() []line {
 	n := f.view.Now
 	if n == nil {

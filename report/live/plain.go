@@ -51,7 +51,7 @@ func (p *Plain) Print(v View, now time.Time, all bool) {
 // ended reports whether a step has a verdict.
 func ended(s StepState) bool { return slices.Contains([]StepState{Done, Suspect, Failed, NotRun}, s) }
 
-// isRunning tells what is done now, if that is another thing than before or some
+// isRunning says what is done now, if that is another thing than before or some
 // time has passed.
 func (p *Plain) isRunning(v View, now time.Time) {
 	if v.Now == nil {

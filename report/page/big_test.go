@@ -23,7 +23,7 @@ func longNight() bigFolder {
 }
 
 // BenchmarkNight reads the folder of a long night and makes its page: 2 million
-// records. Peak memory is that of the process meanwhile, where /proc tells.
+// records. Peak memory is that of the process meanwhile, where /proc shows it.
 func BenchmarkNight(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "night", "20260102-030405")
 	if *keepNight != "" {

@@ -52,7 +52,7 @@ type latency struct {
 type serverStart struct {
 	Server string
 	Rungs  []report.Fact // of the readiness ladder, after the spawn
-	Phases []report.Fact // as its log tells
+	Phases []report.Fact // as its log says
 }
 
 func detailsOf(run *results.Run, p *passes, links map[string]string) ([]*stepDetail, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// night is a small run as it lies on disk, with everything in it that can go
+// night is a small run as it is on disk, with everything in it that can go
 // wrong.
 func night(t testing.TB) *results.Run {
 	t.Helper()
@@ -55,7 +55,7 @@ func reread(t testing.TB, dir string) *results.Run {
 	return run
 }
 
-// alone is a run that lies in no folder.
+// alone is a run that is in no folder.
 func alone(steps ...*results.Result) *results.Run {
 	run := &results.Run{Finished: true, Manifest: results.Manifest{
 		Bench: "v1.0.0", Scenario: "alone", Run: "r1",

@@ -94,7 +94,7 @@ func doubtfulNight(t *testing.T) *results.Run {
 	return run
 }
 
-// collisions lists texts of one chart that lie over each other. Letters are
+// collisions lists texts of one chart that overlap. Letters are
 // lower than their boxes, so a third of the height may be shared.
 const collisions = `[...document.querySelectorAll("svg.chart")].filter(e => e.checkVisibility()).flatMap(svg => {` +
 	`const all = [...svg.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);` +

@@ -54,7 +54,7 @@ const (
 		`e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)` +
 		`.map(e => e.tagName + "." + e.className).slice(0, 5).join("; ")`
 
-	// overlaps lists neighbours among the charts and sections that lie over
+	// overlaps lists neighbours among the charts and sections that overlap
 	// each other.
 	overlaps = `(all => all.flatMap((a, i) => all.slice(i + 1).filter(b => !a.contains(b) && !b.contains(a) && ` +
 		`a.getBoundingClientRect().bottom > b.getBoundingClientRect().top + 1 && a.getBoundingClientRect().top < b.getBoundingClientRect().bottom - 1 && ` +

@@ -21,7 +21,7 @@ const warnedLines = 15
 
 // logs reads the ends of the logs of servers, each once.
 type logs struct {
-	folder *store.Folder // nil: the run lies nowhere
+	folder *store.Folder // nil: the run has no folder
 	lines  int
 	read   map[string]string
 }
@@ -34,7 +34,7 @@ func newLogs(run *results.Run, lines int) *logs {
 	return l
 }
 
-// of is the end of the log that tells most of a step: what was kept with its
+// of is the end of the log that says most about a step: what was kept with its
 // failure, else of its first server. The name is relative to the run folder.
 func (l *logs) of(r *results.Result) (name, log string) {
 	if r.Failure != nil && len(r.Failure.LogTail) > 0 {

@@ -90,7 +90,7 @@ type drawer struct {
 	passes *passes
 	links  map[string]string
 	cells  []compare.Cell
-	order  []string // of variants: those without a colour of their own first, so that the others lie above them
+	order  []string // of variants: those without a colour of their own first, so that the others are above them
 	looks  looks
 }
 
@@ -342,7 +342,7 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 		}
 	}
 
-	// Those without a colour of their own lie beneath the others.
+	// Those without a colour of their own are beneath the others.
 	slices.SortStableFunc(s.Series, func(a, b chart.CDFSeries) int {
 		return cmp.Compare(b.Slot/chart.Rest, a.Slot/chart.Rest)
 	})

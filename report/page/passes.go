@@ -62,7 +62,7 @@ type passes struct {
 func readPasses(run *results.Run, b budget) *passes {
 	all := &passes{of: make(map[string]*pass, len(run.Steps)), budget: b}
 	folder, err := store.Open(run.Dir)
-	if err != nil { // a run that lies in no folder has no records either
+	if err != nil { // a run that is in no folder has no records either
 		return all
 	}
 

@@ -303,7 +303,7 @@ func sameTitle(a, b tested, settings func(results.LlamaBenchRow) []results.RowSe
 		slices.Equal(settings(a.LlamaBenchRow), settings(b.LlamaBenchRow))
 }
 
-// testText is a test with what tells it from others of its name.
+// testText is a test with what distinguishes it from others of its name.
 func testText(t tested, settings func(results.LlamaBenchRow) []results.RowSetting) string {
 	return text.Clean(catalog.TestText(t.Test, settings(t.LlamaBenchRow), ""))
 }

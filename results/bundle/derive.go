@@ -12,7 +12,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Derive makes a scenario that runs a step again, as far as its result tells:
+// Derive makes a scenario that runs a step again, as far as its result says how:
 // the server's command and environment, the load and its prompts. The error
 // says what the result does not tell, and nothing is guessed.
 func Derive(r *results.Result) ([]byte, error) {
@@ -43,7 +43,7 @@ func Derive(r *results.Result) ([]byte, error) {
 	return append([]byte(head), append(text, '\n')...), nil
 }
 
-// derivable refuses what a lone result never tells.
+// derivable refuses what a lone result never says.
 func derivable(r *results.Result) error {
 	var lacks []string
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// measured is a step of a real engine, as its result tells it.
+// measured is a step of a real engine, as its result describes it.
 func measured() *results.Result {
 	return &results.Result{
 		Scenario: "night", Run: "id", Step: results.StepRef{ID: "a_c8_r2", Variant: "a", Point: "c8", Repeat: 2},

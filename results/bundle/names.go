@@ -10,17 +10,17 @@ import (
 
 const compressed = ".zst"
 
-// isPrompts tells frozen prompts, which must stay as they are: a prompt that
+// isPrompts reports whether a file holds frozen prompts, which must stay as they are: a prompt that
 // was changed is another prompt.
 func isPrompts(name string) bool { return strings.HasPrefix(name, "prompts/") }
 
-// isLog tells what --without-logs leaves out.
+// isLog reports whether --without-logs leaves a file out.
 func isLog(name string) bool {
 	base := strings.TrimSuffix(path.Base(name), compressed)
 	return base == "bench.log" || strings.HasPrefix(base, "server-") && strings.HasSuffix(base, ".log")
 }
 
-// isRecords tells what --without-records leaves out.
+// isRecords reports whether --without-records leaves a file out.
 func isRecords(name string) bool {
 	base := path.Base(strings.TrimSuffix(name, compressed))
 	ofStep := strings.HasPrefix(name, "steps/") || strings.HasPrefix(name, "attempts/")

@@ -83,7 +83,7 @@ func meant(value []byte) bool {
 	return !strings.HasPrefix(v, hidden) && v[0] != '$' && v[0] != '<' && v[0] != '{' && v[0] != '['
 }
 
-// random tells tokens from words.
+// random distinguishes tokens from words.
 func random(value []byte) bool {
 	const long = 24
 	return meant(value) && (len(value) >= long || bytes.ContainsAny(value, "0123456789"))

@@ -171,7 +171,7 @@ func TestExtractOverwritesNothing(t *testing.T) {
 	}
 }
 
-// Whatever is read: an error, or members that lie in the folder and agree with
+// Whatever is read: an error, or members that are in the folder and agree with
 // the index.
 func FuzzReader(f *testing.F) {
 	f.Add(archive(f, []entry{{name: "manifest.json", text: "{}"}, {name: "steps/a/result.json", text: "{}"}}, nil))

@@ -28,7 +28,7 @@ var (
 // Kind is a kind of file that has a schema.
 type Kind struct {
 	Name   string // "result"
-	File   string // where it lies: "result.json"
+	File   string // where it is: "result.json"
 	Schema []byte // JSON, indented
 }
 

@@ -161,7 +161,7 @@ func TestDamageHidesNothingElse(t *testing.T) {
 	}
 }
 
-// Nothing is written through a link that lies in a run folder.
+// Nothing is written through a link that is in a run folder.
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	for _, name := range []string{results.LockName, results.JournalName} {
 		f, err := Create(t.TempDir(), "a", "b")

@@ -170,7 +170,7 @@ func (f *Folder) makeDir(dir string) error {
 	return inside.MkdirAll(f.dir, name)
 }
 
-// MakeDir makes a folder of the run, and those that it lies in. The name is
+// MakeDir makes a folder of the run, and those that contain it. The name is
 // relative to the run's folder and uses slashes.
 func (f *Folder) MakeDir(name string) error {
 	if err := inside.MkdirAll(f.dir, filepath.FromSlash(name)); err != nil {
@@ -189,7 +189,7 @@ func (f *Folder) WriteJSON(name string, value any) error {
 }
 
 // WriteManifest writes manifest.json; a folder without it is not a run. It notes
-// the hashes of the scenario and the plan as they lie in the folder by then.
+// the hashes of the scenario and the plan as they are in the folder by then.
 func (f *Folder) WriteManifest(m results.Manifest) error {
 	m.Format = results.FormatVersion
 	for path, hash := range map[string]*string{f.Scenario(): &m.ScenarioSHA256, f.Plan(): &m.PlanSHA256} {

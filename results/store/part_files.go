@@ -85,7 +85,7 @@ func (f *Folder) WriteOwn(name string, value any) error {
 	return f.WriteJSON(filepath.ToSlash(f.ownName(name)), value)
 }
 
-// partsOf lists the parts that lie in a run folder, in the order of groups and
+// partsOf lists the parts in a run folder, in the order of groups and
 // numbers.
 func partsOf(r *results.Run) ([]results.Part, error) {
 	var all []results.Part

@@ -234,7 +234,7 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 }
 
 // ReadAny reads a run folder, the folder of a step, or a result.json. A step
-// becomes a run of one step; one that lies in a run folder has that run's
+// becomes a run of one step; one that is in a run folder has that run's
 // environment.
 func ReadAny(path string) (*results.Run, error) {
 	info, err := os.Stat(path)

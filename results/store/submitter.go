@@ -40,7 +40,7 @@ type holder struct {
 	Host    string `json:"host"`
 	Machine string `json:"machine"` // boot and pid namespace: where its pid means something
 	PID     int    `json:"pid"`
-	Start   uint64 `json:"start"` // by the kernel's clock, tells processes of one number apart
+	Start   uint64 `json:"start"` // by the kernel's clock, distinguishes processes of one number
 }
 
 // How a submitter shows that it lives. Times are those of the file system, one clock

@@ -158,7 +158,7 @@ func TestSampleWriterKeepsLinesWhole(t *testing.T) {
 	}
 }
 
-// Whatever lies on disk, reading ends, and what it yields can be written.
+// Whatever is on disk, reading ends, and what it yields can be written.
 func FuzzReadTelemetry(f *testing.F) {
 	f.Add([]byte(`{"at_s":1,"gpu":{"device":"a","power_w":null}}` + "\n" + `{"at_s":`))
 	f.Add([]byte("\n\n{}\nnull\n"))

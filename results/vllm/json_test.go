@@ -162,7 +162,7 @@ func compareMembers(t *testing.T, want, got []member, loose string) {
 	}
 }
 
-// compareTypes tells whole numbers from others, which JSON's readers in Python do.
+// compareTypes distinguishes whole numbers from others, as JSON's readers in Python do.
 func compareTypes(t *testing.T, want, got []member) {
 	t.Helper()
 	for i := range want {

@@ -74,7 +74,7 @@ func argIndex(n *schema.Node, name string) int {
 	})
 }
 
-// ServerOverlay is how a variant's keys lie over the shared server: block.
+// ServerOverlay is how a variant's keys override the shared server: block.
 func ServerOverlay() map[string]func(base, top *schema.Node) *schema.Node {
 	return map[string]func(base, top *schema.Node) *schema.Node{
 		"args": overlayArgs, "sim-args": overlayArgs, "env": overlayKeys, "ready": overlayKeys, "stop": overlayKeys,
@@ -82,7 +82,7 @@ func ServerOverlay() map[string]func(base, top *schema.Node) *schema.Node {
 	}
 }
 
-// LoadOverlay is how a scenario's load: keys lie over those of its profile.
+// LoadOverlay is how a scenario's load: keys override those of its profile.
 func LoadOverlay() map[string]func(base, top *schema.Node) *schema.Node {
 	return map[string]func(base, top *schema.Node) *schema.Node{
 		"dataset": overlayDataset, "timeouts": overlayKeys, "goodput": overlayKeys,

@@ -65,7 +65,7 @@ func File(path string, opts Options) (*scenarios.Scenario, error) {
 	return Source(path, src, opts)
 }
 
-// Source reads the text of a scenario file that lies, or would lie, at path.
+// Source reads the text of a scenario file that is, or would be, at path.
 // The error is an Errors where the text is wrong.
 func Source(path string, src []byte, opts Options) (*scenarios.Scenario, error) {
 	abs, err := filepath.Abs(path)

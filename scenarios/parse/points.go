@@ -208,7 +208,7 @@ func expandSearch(s *scenarios.Scenario) {
 	}
 }
 
-// point decodes and checks one point; valid tells that nothing was wrong.
+// point decodes and checks one point; valid says that nothing was wrong.
 func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
 	s *scenarios.Scenario,
 ) (l scenarios.Load, valid bool) {

@@ -1,6 +1,6 @@
 package schema
 
-// Path is a key of a file with the keys that it lies beneath.
+// Path is a key of a file with the keys that contain it.
 type Path struct {
 	Name   string   // "load.dataset.kind"
 	Values []string // all that it may be; nil: anything

@@ -44,7 +44,7 @@ func Files(p *plan.Plan, dir, path, own string) []results.FileIdentity {
 		if _, known := found[name]; known || name == own || !filepath.IsAbs(name) {
 			return
 		}
-		if id, err := identify(name); err == nil { // else it is not a file, and its argument alone tells
+		if id, err := identify(name); err == nil { // else it is not a file, and its argument alone identifies it
 			found[name] = id
 		}
 	}

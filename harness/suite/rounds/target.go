@@ -115,7 +115,7 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 	}
 }
 
-// isForwarder tells programs that listen in place of a server in a container
+// isForwarder reports whether a program listens in place of a server in a container
 // or on another machine: their flags are not the server's.
 func isForwarder(program string) bool {
 	return slices.Contains([]string{

@@ -18,7 +18,7 @@ type Commas int
 
 // What a comma means in a file.
 const (
-	Unknown Commas = iota // nothing in the file tells: read as of thousands, with a warning
+	Unknown Commas = iota // nothing in the file shows it: read as of thousands, with a warning
 	Thousands
 	Decimal
 	Both // the file has both: a number that could be either is not read

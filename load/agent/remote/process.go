@@ -51,7 +51,7 @@ func start(ctx context.Context, argv []string) (*process, error) {
 
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // ProcessState tells
+		_ = p.cmd.Wait() // ProcessState says it
 	}()
 	return p, nil
 }

@@ -28,7 +28,7 @@ func TestAgentThatCannotStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			// it plays the host: the copy lies beside it, under its own name
+			// it plays the host: the copy is beside it, under its own name
 			ssh := fmt.Sprintf(`#!/bin/sh
 while [ "$1" != host ]; do shift; done; shift
 case "$1" in

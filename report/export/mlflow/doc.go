@@ -2,6 +2,6 @@
 //
 // Experiments and runs with their metrics, parameters and tags go in; folders and
 // small files come out, in a folder that this package made and marked. Nothing that
-// lies there is changed, apart from a run that it wrote before and that has been
+// is there is changed, apart from a run that it wrote before and that has been
 // measured again since. It knows neither steps nor figures.
 package mlflow

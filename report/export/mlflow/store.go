@@ -90,7 +90,7 @@ func (s *Store) has(name string) bool {
 	return err == nil
 }
 
-// write makes a file, which must not exist, and the folders that it lies in.
+// write makes a file, which must not exist, and the folders that contain it.
 func (s *Store) write(name, content string) error {
 	if err := s.root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err

@@ -3,7 +3,7 @@
 //
 // What goes in: a source of views, requests. What comes out: a page that needs
 // nothing else, its changes as server-sent events, metrics in Prometheus' text
-// format. It changes nothing, answers nothing but GET and HEAD, and tells
+// format. It changes nothing, answers nothing but GET and HEAD, and shows
 // nobody who was not let in.
 package web
 

@@ -85,7 +85,7 @@ func hostOf(raw string) string {
 	return u.Host
 }
 
-// hookPaths: a program with a slash lies relative to the scenario file.
+// hookPaths: a program with a slash is relative to the scenario file.
 func (c *hookCheck) hookPaths(n *schema.Node, h *scenarios.Hook) {
 	for key, argv := range map[string][]string{"command": h.Command, "undo": h.Undo} {
 		c.programPath(n, key, "hook", argv, c.s)

@@ -86,7 +86,7 @@ func (c *serverCheck) run() {
 // meetingPort is how far above the API's port the nodes of a server meet.
 const meetingPort = 10
 
-// spanning are the launchers whose servers can lie over several nodes.
+// spanning are the launchers whose servers can extend over several nodes.
 func spanning() []string {
 	return slices.DeleteFunc(scenarios.Launchers(), func(name string) bool { return !spansNodes(name) })
 }

@@ -30,7 +30,7 @@ func Simulate() schema.Block[scenarios.Simulation] {
 	}
 }
 
-// Simulating tells from the tree alone whether the scenario will be simulated.
+// Simulating reports from the tree alone whether the scenario will be simulated.
 func Simulating(root *schema.Node) bool {
 	n := root.Get("simulate")
 	return n != nil && n.Kind == schema.Mapping && n.Get("on") != nil && n.Get("on").Kind == schema.Boolean &&
