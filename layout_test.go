@@ -87,7 +87,7 @@ var rules = map[string]rule{
 	"dataset/tokenizer/pattern":     {never: append([]string{"os"}, noSystem...)},
 	"dataset/tokenizer/unicodeform": {never: pure},
 	"results/bundle": {ours: []string{
-		"internal/inside", "internal/text",
+		"internal/inside", "internal/newfile", "internal/text",
 		"internal/userfile",
 		"launchers/engines", "results", "results/store",
 		"internal/secrets",
@@ -366,7 +366,7 @@ var rules = map[string]rule{
 		"scenarios/parse",
 	}, never: append([]string{"os"}, noSystem...)},
 	"harness/slurm":  {ours: []string{"internal/output"}, never: noCLI},
-	"harness/doctor": {ours: []string{"internal/cpus", "gpu", "results"}, never: noCLI},
+	"harness/doctor": {ours: []string{"internal/cpus", "internal/text", "gpu", "results"}, never: noCLI},
 	"harness/machine": {
 		ours: []string{
 			"internal/cpus",
@@ -558,6 +558,7 @@ var rules = map[string]rule{
 	"report/export": {ours: []string{
 		"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/history",
 		"metrics/versus", "report/export/mlflow", "report/export/parquet", "report/grid", "report/table", "results",
+		"results/store",
 	}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"internal/stranger":              {},
 	"internal/realcontainer":         {ours: []string{"internal/fakeengine", "internal/text"}},

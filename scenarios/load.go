@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -78,6 +79,19 @@ type Images struct {
 
 // ImageSize is a size in pixels.
 type ImageSize struct{ Width, Height int }
+
+var imageSize = regexp.MustCompile(`^([1-9][0-9]{0,3})x([1-9][0-9]{0,3})$`)
+
+// ParseImageSize reads WIDTHxHEIGHT, each from 1 to 9999 pixels.
+func ParseImageSize(text string) (size ImageSize, ok bool) {
+	m := imageSize.FindStringSubmatch(text)
+	if m == nil {
+		return size, false
+	}
+	size.Width, _ = strconv.Atoi(m[1]) // digits
+	size.Height, _ = strconv.Atoi(m[2])
+	return size, true
+}
 
 // For is the point on a server that takes so many tokens a request, prompt and
 // answer together; 0: it is not known. The error says why input-len cannot be

@@ -9,10 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/internal/userfile"
 	"github.com/benchrig/bench/results/bundle"
 	"github.com/benchrig/bench/results/store"
 )
@@ -63,8 +61,6 @@ func newBundleCommand(e env) *cobra.Command {
 	return cmd
 }
 
-// makeBundle writes beside the file's place and renames: a bundle is whole or
-// absent.
 func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	dir, err := runFolder(e, dir)
 	if err != nil {
@@ -77,28 +73,9 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	if o.output == "" {
 		o.output = run.Manifest.Scenario + "-" + run.Manifest.Run + ".zip"
 	}
-	if err := userfile.Writable(o.output); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(o.output); err == nil && !o.force {
-		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
-	}
 
 	o.Bench, o.Secrets = version, secrets.Of(e.Environ)
-	file, err := newfile.Beside(o.output)
-	if err != nil {
-		return fmt.Errorf("write bundle: %w", err)
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // gone already once renamed
-
-	index, err := bundle.Write(ctx, file, dir, o.Options)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	err = newfile.Place(file.Name(), o.output, o.force)
+	index, err := bundle.Save(ctx, o.output, dir, o.force, o.Options)
 	if errors.Is(err, fs.ErrExist) {
 		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
 	}

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/doctor/look"
-	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -67,7 +65,7 @@ func runDoctor(ctx context.Context, e env, o doctorOptions, given []string) erro
 			return err
 		}
 	} else {
-		printFindings(e, findings)
+		doctor.Print(e.stdout, findings)
 	}
 
 	if !doctor.Ready(findings) {
@@ -75,28 +73,4 @@ func runDoctor(ctx context.Context, e env, o doctorOptions, given []string) erro
 	}
 
 	return nil
-}
-
-func printFindings(e env, findings []doctor.Finding) {
-	area := ""
-	counts := map[doctor.Status]int{}
-	for _, f := range findings {
-		if f.Area != area {
-			area = f.Area
-			fmt.Fprintf(e.stdout, "%s\n", area)
-		}
-		counts[f.Status]++
-		fmt.Fprintf(e.stdout, "  %-8s %s\n", f.Status, f.Text)
-		if f.Advice != "" && f.Status != doctor.OK {
-			fmt.Fprintf(e.stdout, "           -> %s\n", f.Advice)
-		}
-	}
-
-	verdict := "ready"
-	if counts[doctor.Problem] > 0 {
-		verdict = "not ready"
-	}
-
-	fmt.Fprintf(e.stdout, "\n%s: %s, %s\n", verdict, text.Count(counts[doctor.Problem], "problem"),
-		text.Count(counts[doctor.Note], "note"))
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -86,27 +85,20 @@ func exportMLflow(e env, run *results.Run, out string) error {
 
 // exportParquet writes the requests of a run as one file.
 func exportParquet(e env, run *results.Run, folder *store.Folder, out string) error {
-	rows, left := 0, 0
-	records := func(step string) iter.Seq[results.Record] {
-		return func(yield func(results.Record) bool) {
-			for record, err := range store.ReadEveryRecord(folder.StepDir(step)) {
-				if err != nil {
-					left++ // one damaged line does not cost the others
-					continue
-				}
-				if rows++; !yield(record) {
-					return
-				}
-			}
-		}
-	}
-	if err := userfile.Write(out, func(w io.Writer) error { return export.Requests(w, run, records) }); err != nil {
+	var done export.Written
+	err := userfile.Write(out, func(w io.Writer) (err error) {
+		done, err = export.Requests(w, run, folder)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 
-	fmt.Fprintf(e.stdout, "%s: %s of %s\n", out, text.Count(rows, "request"), text.Count(len(run.Steps), "step"))
-	if left > 0 {
-		fmt.Fprintf(e.Stderr, "bench: left out, because they cannot be read: %s\n", text.Count(left, "record"))
+	fmt.Fprintf(e.stdout, "%s: %s of %s\n", out, text.Count(done.Requests, "request"),
+		text.Count(len(run.Steps), "step"))
+	if done.Unreadable > 0 {
+		fmt.Fprintf(e.Stderr, "bench: left out, because they cannot be read: %s\n",
+			text.Count(done.Unreadable, "record"))
 	}
 	return nil
 }

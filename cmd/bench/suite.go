@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,8 +94,6 @@ func (o *suiteOptions) addFlags(fs *pflag.FlagSet, all []string) {
 	fs.BoolVar(&o.quiet, "no-progress", false, "show no progress")
 }
 
-var imageSizeText = regexp.MustCompile(`^([1-9][0-9]{0,3})[xX]([1-9][0-9]{0,3})$`)
-
 // wish checks the flags.
 func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
 	w := suite.Wish{Profiles: o.profiles, MaxModelLen: o.maxModelLen, Seed: o.seed}
@@ -116,13 +113,10 @@ func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
 	}
 
 	if o.imageSize != "" {
-		m := imageSizeText.FindStringSubmatch(o.imageSize)
-		if m == nil {
+		var ok bool
+		if w.Image, ok = scenarios.ParseImageSize(strings.ToLower(o.imageSize)); !ok {
 			return w, fmt.Errorf("--image-size %q: want WIDTHxHEIGHT in pixels, such as 512x512", o.imageSize)
 		}
-		width, _ := strconv.Atoi(m[1]) // digits, see imageSizeText
-		height, _ := strconv.Atoi(m[2])
-		w.Image = scenarios.ImageSize{Width: width, Height: height}
 	}
 	if _, err := suite.Plan(w); err != nil {
 		return w, fmt.Errorf("--profiles: %w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -134,22 +133,9 @@ func exportMetrics(ctx context.Context, e env, endpoint, dir string) (end func()
 		return nil, err
 	}
 
-	ctx, cancel := context.WithCancel(ctx)
-	const mostProblems = 20 // are shown
-	done := make(chan struct{})
-	var problems []string
-	go func() {
-		defer close(done)
-		exporter.Run(ctx, follower.View, func(message string) {
-			if len(problems) < mostProblems {
-				problems = append(problems, message)
-			}
-		})
-	}()
+	stop := exporter.Start(ctx, follower.View)
 	return func() { // not before: the view has the terminal
-		cancel()
-		<-done
-		for _, p := range problems {
+		for _, p := range stop() {
 			fmt.Fprintln(e.Stderr, "warning: "+p)
 		}
 	}, nil
@@ -174,7 +160,7 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 // while it continues.
 func codeAtEnd(follower *live.Follower) error {
 	view, err := follower.View()
-	if err != nil || view.State != live.RunEnded && view.State != live.RunStopped && view.State != live.RunDead {
+	if err != nil || !view.State.IsOver() {
 		return err
 	}
 
@@ -192,28 +178,12 @@ func printRun(ctx context.Context, e env, follower *live.Follower) error {
 		return followCluster(ctx, e, c)
 	}
 
-	plain := live.Plain{Out: e.stdout}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-
-	for {
-		view, err := follower.View()
-		if err != nil {
-			return err
-		}
-		plain.Print(view, time.Now(), true)
-		switch view.State {
-		case live.RunEnded, live.RunStopped, live.RunDead:
-			fmt.Fprintf(e.stdout, "%s: %s\n", dir, view.StateText)
-			return codeOf(view)
-		case live.RunActive, live.RunSilent, live.RunWaits:
-		}
-		select {
-		case <-ctx.Done():
-			return nil // the run continues
-		case <-tick.C:
-		}
+	view, err := follower.PrintUntilEnd(ctx, e.stdout)
+	if err != nil || !view.State.IsOver() {
+		return err // nil: the run continues
 	}
+	fmt.Fprintf(e.stdout, "%s: %s\n", dir, view.StateText)
+	return codeOf(view)
 }
 
 // codeOf is the exit code that the run has, or would have had.

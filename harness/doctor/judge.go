@@ -3,6 +3,10 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"slices"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Status is how a finding bears on a night.
@@ -38,12 +42,32 @@ func Judge(v View) []Finding {
 
 // Ready reports whether there is no problem.
 func Ready(findings []Finding) bool {
+	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Status == Problem })
+}
+
+// Print writes findings below their areas, and whether the machine is ready.
+func Print(out io.Writer, findings []Finding) {
+	area := ""
+	counts := map[Status]int{}
 	for _, f := range findings {
-		if f.Status == Problem {
-			return false
+		if f.Area != area {
+			area = f.Area
+			fmt.Fprintf(out, "%s\n", area)
+		}
+		counts[f.Status]++
+		fmt.Fprintf(out, "  %-8s %s\n", f.Status, f.Text)
+		if f.Advice != "" && f.Status != OK {
+			fmt.Fprintf(out, "           -> %s\n", f.Advice)
 		}
 	}
-	return true
+
+	verdict := "not ready"
+	if Ready(findings) {
+		verdict = "ready"
+	}
+
+	fmt.Fprintf(out, "\n%s: %s, %s\n", verdict, text.Count(counts[Problem], "problem"),
+		text.Count(counts[Note], "note"))
 }
 
 func finding(area string, status Status, advice, format string, args ...any) Finding {

@@ -36,7 +36,7 @@ func ready() View {
 	}
 }
 
-func text(findings []Finding, least Status) string {
+func textOf(findings []Finding, least Status) string {
 	var lines []string
 	for _, f := range findings {
 		if f.Status == Problem || least == Note && f.Status == Note || least == OK {
@@ -48,10 +48,10 @@ func text(findings []Finding, least Status) string {
 
 func TestReadyBox(t *testing.T) {
 	findings := Judge(ready())
-	if got := text(findings, Note); got != "" || !Ready(findings) {
+	if got := textOf(findings, Note); got != "" || !Ready(findings) {
 		t.Errorf("Judge(a ready box) has\n%s", got)
 	}
-	all := text(findings, OK)
+	all := textOf(findings, OK)
 	for _, want := range []string{
 		"engines: vllm 0.11.0 at /bin/vllm", "containers: docker 28.0", "GPUs: 2 x MI300X", "amd driver 6.10",
 		"read by sysfs", "no process holds GPU memory",
@@ -175,7 +175,7 @@ func TestWhatIsWrong(t *testing.T) {
 		v := ready()
 		tc.change(&v)
 		findings := Judge(v)
-		got := text(findings, Note)
+		got := textOf(findings, Note)
 		if strings.Contains(got, "\n") || !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
 			t.Errorf("%s: Judge has\n%s\nwant only\n%s", tc.name, got, tc.want)
 		}

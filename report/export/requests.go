@@ -2,11 +2,11 @@ package export
 
 import (
 	"io"
-	"iter"
 
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/export/parquet"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // requestColumns are the columns of Requests. Times are in seconds.
@@ -44,23 +44,31 @@ func requestColumns() []parquet.Column {
 	}
 }
 
+// Written counts the requests of a Parquet file, and the records that were left out.
+type Written struct{ Requests, Unreadable int }
+
 // Requests writes all requests of a run, those of probes included, as a Parquet
-// file, one per row, steps in the order of the report. records reads those of a step.
-func Requests(w io.Writer, run *results.Run, records func(step string) iter.Seq[results.Record]) error {
+// file, one per row, steps in the order of the report. Their records lie in its folder.
+func Requests(w io.Writer, run *results.Run, folder *store.Folder) (done Written, err error) {
 	table, err := parquet.NewWriter(w, "bench", requestColumns())
 	if err != nil {
-		return err
+		return done, err
 	}
 
 	for _, s := range run.Steps {
-		for record := range records(s.Result.Step.ID) {
-			if err := requestRow(table, s.Result, &record); err != nil {
-				return err
+		for record, err := range store.ReadEveryRecord(folder.StepDir(s.Result.Step.ID)) {
+			if err != nil {
+				done.Unreadable++ // one damaged line does not cost the others
+				continue
 			}
+			if err := requestRow(table, s.Result, &record); err != nil {
+				return done, err
+			}
+			done.Requests++
 		}
 	}
 
-	return table.Close()
+	return done, table.Close()
 }
 
 // nameOrNull is null for a request that is of no class, or for no adapter.

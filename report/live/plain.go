@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -46,6 +47,30 @@ func (p *Plain) Print(v View, now time.Time, all bool) {
 	}
 
 	p.isRunning(v, now)
+}
+
+// PrintUntilEnd prints the run in lines until it is over or ctx has ended, and gives the
+// last view.
+func (f *Follower) PrintUntilEnd(ctx context.Context, out io.Writer) (View, error) {
+	plain := Plain{Out: out}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+
+	for {
+		view, err := f.View()
+		if err != nil {
+			return view, err
+		}
+		plain.Print(view, time.Now(), true)
+		if view.State.IsOver() {
+			return view, nil
+		}
+		select {
+		case <-ctx.Done():
+			return view, nil
+		case <-tick.C:
+		}
+	}
 }
 
 // ended reports whether a step has a verdict.

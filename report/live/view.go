@@ -23,6 +23,9 @@ const (
 	RunStopped RunState = "ended early" // see Board.Ended
 )
 
+// IsOver reports whether nothing will come any more, unless the run is resumed.
+func (s RunState) IsOver() bool { return s == RunEnded || s == RunStopped || s == RunDead }
+
 // silence is how old the last sign of life of a run may be.
 const silence = 10 * time.Second
 

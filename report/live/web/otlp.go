@@ -116,6 +116,29 @@ func (x *Exporter) Run(ctx context.Context, look func() (live.View, error), told
 	}
 }
 
+// Start runs the export in the background. The function that it returns stops it after
+// a last export, and gives what went wrong, up to twenty problems.
+func (x *Exporter) Start(ctx context.Context, look func() (live.View, error)) (stop func() []string) {
+	const mostProblems = 20
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	var problems []string
+	go func() {
+		defer close(done)
+		x.Run(ctx, look, func(message string) {
+			if len(problems) < mostProblems {
+				problems = append(problems, message)
+			}
+		})
+	}()
+
+	return func() []string {
+		cancel()
+		<-done
+		return problems
+	}
+}
+
 func (x *Exporter) export(ctx context.Context, look func() (live.View, error), told func(message string)) {
 	view, err := look()
 	if err == nil {

@@ -1,9 +1,7 @@
 package keys
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -228,8 +226,6 @@ func Images() schema.Block[scenarios.Images] {
 	}
 }
 
-var imageSize = regexp.MustCompile(`^([1-9][0-9]{0,3})x([1-9][0-9]{0,3})$`)
-
 func readSizes(r *schema.Reader, n *schema.Node, i *scenarios.Images) {
 	if n.Kind != schema.List || len(n.Items) == 0 {
 		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
@@ -237,16 +233,14 @@ func readSizes(r *schema.Reader, n *schema.Node, i *scenarios.Images) {
 	}
 
 	for _, it := range n.Items {
-		m := imageSize.FindStringSubmatch(it.Text)
-		if m == nil || it.Kind != schema.Text {
+		size, ok := scenarios.ParseImageSize(it.Text)
+		if !ok || it.Kind != schema.Text {
 			if it.Kind != schema.Broken {
 				r.Fail(it.Pos, "size %s: expected WIDTHxHEIGHT in pixels, such as 512x512", it.Shown())
 			}
 			continue
 		}
-		width, _ := strconv.Atoi(m[1]) // digits, see imageSize
-		height, _ := strconv.Atoi(m[2])
-		i.Sizes = append(i.Sizes, scenarios.ImageSize{Width: width, Height: height})
+		i.Sizes = append(i.Sizes, size)
 	}
 }
 
