@@ -34,7 +34,8 @@ func seedWith(f *testing.F, patterns ...string) {
 
 // lost are the numerals of a text that are nowhere in what was read of it, line
 // by line. Lines are left out whose text is another in the end: with escapes,
-// carriage returns, JSON, and titles of a block's parts.
+// carriage returns, JSON, and titles of a block's parts. What a log puts before the
+// lines of a block is no part of them.
 func lost(text []byte, got *Imported) []string {
 	at := map[int][]string{}
 	put := func(line int, text string) { at[line] = append(at[line], numeral.FindAllString(text, -1)...) }
@@ -46,8 +47,15 @@ func lost(text []byte, got *Imported) []string {
 			put(v.Line, v.Label+" "+v.Text)
 		}
 	}
-	var missing []string
+	var lines []plain.Line
 	for i, line := range strings.Split(string(text), "\n") {
+		lines = append(lines, plain.Line{No: i + 1, Text: withoutQuote(line)})
+	}
+	withoutPrefixes(lines)
+
+	var missing []string
+	for i, l := range lines {
+		line := l.Text
 		if strings.ContainsAny(line, "\r\x1b") || strings.HasPrefix(strings.TrimSpace(line), "{") ||
 			isPart(strings.Trim(strings.TrimSpace(line), "-# ")) || len(line) > plain.MaxText {
 			continue
