@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,7 +53,46 @@ func checkAgainstSlow(t *testing.T, data []byte) bool {
 	if diff := cmp.Diff(seen(slow), seen(fast), cmp.AllowUnexported(TokenCounts{}, DraftCounts{})); diff != "" {
 		t.Errorf("%q: encoding/json (-) and the scanner (+) differ:\n%s", data, diff)
 	}
+	usage, timings := countsOf(data)
+	if fast.Usage != usage || fast.Timings != timings {
+		t.Errorf("%q: counts %+v and %+v, by encoding/json %+v and %+v", data, fast.Usage, fast.Timings, usage, timings)
+	}
 	return true
+}
+
+// countsOf reads the counts of an event by encoding/json.
+func countsOf(data []byte) (usage, timings TokenCounts) {
+	members := func(of any, name string) map[string]any {
+		object, _ := of.(map[string]any)
+		inner, _ := object[name].(map[string]any)
+		return inner
+	}
+	var event any
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // those beyond float64 are JSON too
+	if decoder.Decode(&event) != nil {
+		return NoCounts, NoCounts
+	}
+	u, t := members(event, "usage"), members(event, "timings")
+	usage = TokenCounts{
+		wholeOf(u["prompt_tokens"]), wholeOf(u["completion_tokens"]),
+		wholeOf(members(u, "prompt_tokens_details")["cached_tokens"]),
+	}
+	timings = TokenCounts{wholeOf(t["prompt_n"]), wholeOf(t["predicted_n"]), wholeOf(t["cache_n"])}
+	if timings.Input >= 0 {
+		timings.Input += max(timings.Cached, 0)
+	}
+	return usage, timings
+}
+
+// wholeOf returns a whole number, -1 for all else.
+func wholeOf(v any) int {
+	number, _ := v.(json.Number)
+	n, err := number.Float64()
+	if err != nil || n < 0 || n > 1<<53 || n != math.Trunc(n) {
+		return -1
+	}
+	return int(n)
 }
 
 func captureEvents(t testing.TB) [][]byte {
