@@ -91,7 +91,7 @@ func (ns *Names) exclude(v, matrix *schema.Node, combos []map[string]*schema.Nod
 
 	entries = ns.Outside().Expand(entries)
 	if entries.Kind != schema.List {
-		schema.Wrong(ns.errs, "exclude", entries, schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))))
+		schema.Wrong(ns.errs, "exclude", entries, schema.ListOf(schema.AnyMap()))
 		return combos
 	}
 

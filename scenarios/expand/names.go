@@ -85,7 +85,7 @@ func (v *Names) ReadVars(root *schema.Node) {
 		raw = schema.EmptyMapping(root.Pos)
 	}
 	if raw.Kind != schema.Mapping {
-		schema.Wrong(v.errs, "vars", raw, schema.MapOf(schema.Simple(schema.AnyShape)))
+		schema.Wrong(v.errs, "vars", raw, schema.AnyMap())
 		raw = schema.EmptyMapping(root.Pos)
 	}
 

@@ -137,18 +137,23 @@ func NotFlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
 
 // ArgvKey is a command line as a list of words.
 func ArgvKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
-	return valueKey(key, doc, ListOf(Simple(TextShape)), (*Reader).Argv, func(into *T, v []string) { *at(into) = v })
+	return valueKey(key, doc, Texts(), (*Reader).Argv, func(into *T, v []string) { *at(into) = v })
 }
 
 // TextsKey is a list of texts, each as it is written.
 func TextsKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
-	return valueKey(key, doc, ListOf(Simple(TextShape)), (*Reader).Texts, func(into *T, v []string) { *at(into) = v })
+	return valueKey(key, doc, Texts(), (*Reader).Texts, func(into *T, v []string) { *at(into) = v })
 }
 
 // DurationKey is a key whose value is a duration such as 90s; of plain numbers only 0.
 func DurationKey[T any](key, doc string, at func(*T) *time.Duration) Field[T] {
 	return valueKey(key, doc, Simple(DurationShape), (*Reader).Duration,
 		func(into *T, v time.Duration) { *at(into) = v })
+}
+
+// PercentKey is a key whose value is a percentage, which is read as a share.
+func PercentKey[T any](key, doc string, at func(*T) *float64) Field[T] {
+	return valueKey(key, doc, Simple(PercentShape), (*Reader).Percent, func(into *T, v float64) { *at(into) = v })
 }
 
 // EnumKey is a key whose value is one of values.
@@ -235,6 +240,16 @@ func ListKey[T, B any](key, doc string, b Block[B], entry B, at func(*T) *[]B) F
 // FreeKey is a key with a reader of its own.
 func FreeKey[T any](key, doc string, s Shape, read func(r *Reader, n *Node, into *T)) Field[T] {
 	return Field[T]{Info: Info{Key: key, Doc: doc, Shape: s}, read: read}
+}
+
+// ReadKey is a key whose value is what read returns, which reports what is wrong.
+func ReadKey[T, V any](key, doc string, s Shape, read func(r *Reader, n *Node) V, at func(*T) *V) Field[T] {
+	return FreeKey(key, doc, s, func(r *Reader, n *Node, into *T) { *at(into) = read(r, n) })
+}
+
+// UnreadKey is a key whose value is read by other means than the table.
+func UnreadKey[T any](key, doc string, s Shape) Field[T] {
+	return FreeKey(key, doc, s, func(*Reader, *Node, *T) {})
 }
 
 // Decode reads a mapping by its table: unknown keys, wrong types and missing

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -192,6 +193,21 @@ func (r *Reader) Enum(n *Node, s Shape) (string, bool) {
 	return "", false
 }
 
+// EachText yields each text of a list with its node. It reports what is not a list, and entries that are not text.
+func (r *Reader) EachText(n *Node) iter.Seq2[*Node, string] {
+	return func(yield func(*Node, string) bool) {
+		if n.Kind != List {
+			r.Wrong(n, Texts())
+			return
+		}
+		for _, it := range n.Items {
+			if text, ok := r.Text(it); ok && !yield(it, text) {
+				return
+			}
+		}
+	}
+}
+
 // Argv reads a command: a list, never a shell string.
 func (r *Reader) Argv(n *Node) ([]string, bool) {
 	if n.Kind == Text {
@@ -219,7 +235,7 @@ func (r *Reader) Argv(n *Node) ([]string, bool) {
 // Texts reads a list of scalars, each as it is written.
 func (r *Reader) Texts(n *Node) ([]string, bool) {
 	if n.Kind != List {
-		r.Wrong(n, ListOf(Simple(TextShape)))
+		r.Wrong(n, Texts())
 		return nil, false
 	}
 

@@ -77,6 +77,15 @@ func OneOf(alts ...Shape) Shape { return Shape{Kind: oneShape, alts: alts} }
 // Simple is the shape of a kind that needs no more details.
 func Simple(k shapeKind) Shape { return Shape{Kind: k} }
 
+// Texts is the shape of a list of texts.
+func Texts() Shape { return ListOf(Simple(TextShape)) }
+
+// TextOrTexts is the shape of a text or a list of them.
+func TextOrTexts() Shape { return OneOf(Simple(TextShape), Texts()) }
+
+// AnyMap is the shape of a mapping from names to values of any kind.
+func AnyMap() Shape { return MapOf(Simple(AnyShape)) }
+
 // WholeIn is the shape of a whole number within limits.
 func WholeIn(l Limits) Shape { return Shape{Kind: wholeShape, Limits: l} }
 

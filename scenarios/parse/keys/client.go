@@ -23,12 +23,12 @@ func Client() schema.Block[scenarios.Client] {
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",
 		Fields: []schema.Field[scenarios.Client]{
 			schema.FreeKey("hosts", "Host names for ssh, or srun:NODE within a Slurm allocation. Several hosts "+
-				"share the load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).
+				"share the load.", schema.Texts(), readClientHosts).
 				DefaultNote("none; the client runs in bench itself"),
 			schema.FreeKey("agent-command", "Command that starts bench load-agent elsewhere and connects its standard "+
 				"input and output, or a list of such commands.",
-				schema.OneOf(schema.ListOf(schema.Simple(schema.TextShape)),
-					schema.ListOf(schema.ListOf(schema.Simple(schema.TextShape)))), readAgentCommands),
+				schema.OneOf(schema.Texts(),
+					schema.ListOf(schema.Texts())), readAgentCommands),
 			schema.TextKey("bench", "Path of bench on the hosts; it must be the same version.",
 				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
 			schema.FlagKey("copy-bench", "Copy this bench to the hosts for the duration of the run.",

@@ -11,15 +11,6 @@ import (
 
 // Container are the keys of container:.
 func Container() schema.Block[scenarios.Container] {
-	texts := func(key, doc string, at func(*scenarios.Container) *[]string) schema.Field[scenarios.Container] {
-		return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)),
-			func(r *schema.Reader, n *schema.Node, c *scenarios.Container) {
-				if words, ok := r.Texts(n); ok {
-					*at(c) = words
-				}
-			})
-	}
-
 	return schema.Block[scenarios.Container]{
 		Name: "under container:",
 		Doc: "Runs the launcher's recipe in a container that bench starts, stops, removes and proves gone. Model, " +
@@ -41,9 +32,11 @@ shm-size: 64GiB
 				DefaultNote("docker or podman, whichever answers"),
 			schema.TextKey("gpus", "Value of --gpus for NVIDIA: all, none, or as docker takes it.",
 				func(c *scenarios.Container) *string { return &c.GPUs }).DefaultNote("those of the server"),
-			texts("devices", "Values of --device.", func(c *scenarios.Container) *[]string { return &c.Devices }).
+			schema.TextsKey("devices", "Values of --device.",
+				func(c *scenarios.Container) *[]string { return &c.Devices }).
 				DefaultNote("on AMD /dev/kfd and /dev/dri"),
-			texts("mounts", "Values of -v; a source that starts with ./ or ../ is relative to the scenario file.",
+			schema.TextsKey("mounts", "Values of -v; a source that starts with ./ or ../ is relative to the scenario "+
+				"file.",
 				func(c *scenarios.Container) *[]string { return &c.Mounts }),
 			schema.TextKey("ipc", "Value of --ipc.", func(c *scenarios.Container) *string { return &c.IPC }).Or("host"),
 			schema.SizeTextKey("shm-size", "Value of --shm-size; not with ipc host.",
@@ -52,7 +45,7 @@ shm-size: 64GiB
 				func(c *scenarios.Container) *string { return &c.Network }).Or("host"),
 			schema.ArgvKey("command", "Program and leading arguments within the image, instead of its entry point.",
 				func(c *scenarios.Container) *[]string { return &c.Command }),
-			texts("args", "Further arguments of the engine's run command, placed before the image.",
+			schema.TextsKey("args", "Further arguments of the engine's run command, placed before the image.",
 				func(c *scenarios.Container) *[]string { return &c.Args }),
 			schema.SizeTextKey("max-log", "Size at which the engine rotates the container's own log.",
 				func(c *scenarios.Container) *string { return &c.MaxLog }).Or("256MiB"),

@@ -217,7 +217,7 @@ func Images() schema.Block[scenarios.Images] {
 			schema.WholeKey("per-request", "Images per prompt.", schema.Between(1, 100),
 				func(i *scenarios.Images) *int { return &i.PerRequest }).Or("1"),
 			schema.FreeKey("sizes", "Sizes to draw from with equal probability, WIDTHxHEIGHT.",
-				schema.ListOf(schema.Simple(schema.TextShape)), readSizes).DefaultNote("256x256 and 1280x720"),
+				schema.Texts(), readSizes).DefaultNote("256x256 and 1280x720"),
 			schema.EnumKey("format", "Format of the files.", []string{"jpeg", "png"},
 				func(i *scenarios.Images) *string { return &i.Format }).Or("jpeg"),
 			schema.WholeKey("quality", "Quality of JPEG files.", schema.Between(1, 100),
@@ -228,7 +228,7 @@ func Images() schema.Block[scenarios.Images] {
 
 func readSizes(r *schema.Reader, n *schema.Node, i *scenarios.Images) {
 	if n.Kind != schema.List || len(n.Items) == 0 {
-		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
+		r.Wrong(n, schema.Texts())
 		return
 	}
 

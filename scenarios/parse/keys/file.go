@@ -12,7 +12,7 @@ import (
 // File is the table of a scenario file's top level. vars, server,
 // variants and load are read by stages of their own.
 func File() schema.Block[scenarios.Scenario] {
-	later := func(*schema.Reader, *schema.Node, *scenarios.Scenario) {}
+	later := schema.UnreadKey[scenarios.Scenario]
 	server, variant, load := Server().Info(), Variant().Info(), Load().Info()
 
 	return schema.Block[scenarios.Scenario]{
@@ -37,13 +37,11 @@ deadlines: {step: 30m, run: 12h}
 				DefaultNote("the file's name without its ending"),
 			schema.TextKey("description", "What the scenario is for, shown in reports.",
 				func(s *scenarios.Scenario) *string { return &s.Description }),
-			schema.FreeKey("vars", "Variables, used as ${name} in values anywhere in the file.",
-				schema.MapOf(schema.Simple(schema.AnyShape)), later),
-			schema.FreeKey("server", "How to launch the server, shared by all variants.", schema.BlockOf(server),
-				later),
-			schema.FreeKey("variants", "Ways to launch the server, each with the shared keys overridden key by key.",
-				schema.ListOf(schema.BlockOf(variant)), later).DefaultNote(`one variant "default" made of server:`),
-			schema.FreeKey("load", "What traffic to send.", schema.BlockOf(load), later),
+			later("vars", "Variables, used as ${name} in values anywhere in the file.", schema.AnyMap()),
+			later("server", "How to launch the server, shared by all variants.", schema.BlockOf(server)),
+			later("variants", "Ways to launch the server, each with the shared keys overridden key by key.",
+				schema.ListOf(schema.BlockOf(variant))).DefaultNote(`one variant "default" made of server:`),
+			later("load", "What traffic to send.", schema.BlockOf(load)),
 			schema.EnumKey("method", "How a load point is measured. serving: one pass of the load client per step. "+
 				"sqzb: two passes with the same token ids, each on its own server, the second with answers of one "+
 				"token. cold-start: starts of the server, timed, with caches cold or warm. "+engines.AboutMeasuring(),

@@ -84,11 +84,8 @@ func Hook() schema.Block[scenarios.Hook] {
 			schema.FreeKey("on-failure", "Only in before:. refuse: the run, server start or step fails; warn: "+
 				"continue with a warning.",
 				schema.EnumOf(refuseWord, warnWord),
-				func(r *schema.Reader, n *schema.Node,
-					h *scenarios.Hook,
-				) {
-					readRefuse(r, n, &h.Refuse)
-				}).DefaultNote("refuse in before:, warn in after:"),
+				func(r *schema.Reader, n *schema.Node, h *scenarios.Hook) { readRefuse(r, n, &h.Refuse) }).
+				DefaultNote("refuse in before:, warn in after:"),
 		},
 	}
 }
@@ -114,13 +111,13 @@ func HTTP() schema.Block[scenarios.HTTPCall] {
 		Name: "under http:", Doc: "An HTTP call; it uses no proxy.",
 		Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: PUT\nbody: \"100\"\n",
 		Fields: []schema.Field[scenarios.HTTPCall]{
-			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape),
-				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.URL = readURL(r, n) }),
+			schema.ReadKey("url", "http or https address.", schema.Simple(schema.TextShape), readURL,
+				func(h *scenarios.HTTPCall) *string { return &h.URL }),
 			schema.EnumKey("method", "HTTP method.", []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
 				func(h *scenarios.HTTPCall) *string { return &h.Method }).
 				DefaultNote("POST with a body, else GET"),
-			schema.FreeKey("headers", "HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)),
-				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.Headers = readHeaderMap(r, n) }),
+			headersKey("HTTP headers.",
+				func(h *scenarios.HTTPCall) *map[string]scenarios.EnvValue { return &h.Headers }),
 			schema.TextKey("body", "Body of the request, sent unchanged.",
 				func(h *scenarios.HTTPCall) *string { return &h.Body }),
 		},
@@ -158,15 +155,11 @@ func HookCheck() schema.Block[scenarios.Check] {
 	return schema.Block[scenarios.Check]{
 		Name: "under check:", Doc: "A condition of the machine.", Example: "\nkind: free-vram\nwant: 60GiB\n",
 		Fields: []schema.Field[scenarios.Check]{
-			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name "+
+			schema.EnumKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name "+
 				"is present). governor: of all CPUs. numa-balancing: of the kernel. power-limit: of all GPUs, in "+
 				"watts. free-vram: at least want on every GPU. free-disk: at least want on the file system of the "+
 				"results, or of name. file: name contains want. command: exits with 0.",
-				schema.EnumOf(scenarios.CheckKinds()...), func(r *schema.Reader, n *schema.Node, c *scenarios.Check) {
-					if v, ok := r.Enum(n, schema.EnumOf(scenarios.CheckKinds()...)); ok {
-						c.Kind = v
-					}
-				}),
+				scenarios.CheckKinds(), func(c *scenarios.Check) *string { return &c.Kind }),
 			schema.TextKey("name", "Name of the kernel parameter, or a path.",
 				func(c *scenarios.Check) *string { return &c.Name }),
 			schema.TextKey("want", "Required value, or minimum.",
@@ -218,10 +211,16 @@ func readOn(r *schema.Reader, n *schema.Node, no *scenarios.Notify) {
 	}
 }
 
-// readHeaderMap reads HTTP headers, some of which may be secrets.
-func readHeaderMap(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {
+// headersKey is the key headers: HTTP headers, some of which may be secrets.
+func headersKey[T any](doc string, at func(*T) *map[string]scenarios.EnvValue) schema.Field[T] {
+	return schema.ReadKey("headers", doc, headersShape(), readHeaders, at)
+}
+
+func headersShape() schema.Shape { return schema.MapOf(schema.Simple(schema.ScalarShape)) }
+
+func readHeaders(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {
 	if n.Kind != schema.Mapping {
-		r.Wrong(n, schema.MapOf(schema.Simple(schema.ScalarShape)))
+		r.Wrong(n, headersShape())
 		return nil
 	}
 

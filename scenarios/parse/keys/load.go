@@ -32,31 +32,27 @@ sweep: {max-concurrency: [1, 4, 16, 64]}
 
 // trafficFields say what is sent and when.
 func trafficFields() []schema.Field[scenarios.Load] {
-	ignore := func(*schema.Reader, *schema.Node, *scenarios.Load) {}
 	return append(trafficFieldsWithoutSweep(),
-		schema.FreeKey("sweep", "The load points: a mapping from keys to lists of values (every combination, the "+
-			"first key varying slowest), or a list of points, each a mapping of such keys with an optional label.",
-			sweepShape(), ignore).
-			DefaultNote(`one point "all"`))
+		schema.UnreadKey[scenarios.Load]("sweep",
+			"The load points: a mapping from keys to lists of values (every combination, the "+
+				"first key varying slowest), or a list of points, each a mapping of such keys with an optional label.",
+			sweepShape()).DefaultNote(`one point "all"`))
 }
 
 // trafficFieldsWithoutSweep are those that a sweep may pick from.
 func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
-	ignore := func(*schema.Reader, *schema.Node, *scenarios.Load) {}
 	return append(trafficFieldsWithoutClasses(),
-		schema.FreeKey("classes", "Kinds of request that the load mixes, each with figures of its own. Each has its "+
-			"share of num-prompts; dataset.seed decides about the order, which is the same for every variant.",
-			schema.ListOf(schema.BlockOf(Class().Info())), ignore).
-			DefaultNote("all requests are alike"))
+		schema.UnreadKey[scenarios.Load]("classes",
+			"Kinds of request that the load mixes, each with figures of its own. Each has its "+
+				"share of num-prompts; dataset.seed decides about the order, which is the same for every variant.",
+			schema.ListOf(schema.BlockOf(Class().Info()))).DefaultNote("all requests are alike"))
 }
 
 // trafficFieldsWithoutClasses are those that a class may pick from.
 func trafficFieldsWithoutClasses() []schema.Field[scenarios.Load] {
-	ignore := func(*schema.Reader, *schema.Node, *scenarios.Load) {}
-
 	return []schema.Field[scenarios.Load]{
-		schema.FreeKey("profile", "Named load profile that these keys override.", schema.Simple(schema.TextShape),
-			ignore),
+		schema.UnreadKey[scenarios.Load]("profile", "Named load profile that these keys override.",
+			schema.Simple(schema.TextShape)),
 		schema.EnumKey("compat", "Match a version of vLLM's own client exactly: its prompts, request bodies and "+
 			"arrival times. The figures that it would report are in the results in any case.", compats(),
 			func(l *scenarios.Load) *string { return &l.Compat }).
@@ -130,7 +126,7 @@ func requestFields() []schema.Field[scenarios.Load] {
 			func(l *scenarios.Load) *spec.Sampling { return &l.Sampling }),
 		schema.FreeKey("body", "Further fields of the request body, merged last; model, prompt, messages and stream "+
 			"are set by bench.",
-			schema.MapOf(schema.Simple(schema.AnyShape)), readBody),
+			schema.AnyMap(), readBody),
 		schema.FreeKey("tools", "Tools that answers may call, as chat completions have them; for endpoints chat, "+
 			"responses and messages. docs/metrics.md explains the figures of tool calls.",
 			schema.ListOf(schema.Simple(schema.AnyShape)), readTools),
@@ -140,8 +136,8 @@ func requestFields() []schema.Field[scenarios.Load] {
 		maybeWhole("priority", "Sent as priority in the request body. vLLM, with scheduling-policy: priority, serves "+
 			"lower values first; SGLang higher ones.", schema.Between(0, schema.MaxCount),
 			func(l *scenarios.Load) **int { return &l.Priority }).DefaultNote("none is sent"),
-		schema.FreeKey("headers", "Further HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)),
-			readHeaders),
+		headersKey("Further HTTP headers.",
+			func(l *scenarios.Load) *map[string]scenarios.EnvValue { return &l.Headers }),
 		schema.WholeKey("warmups", "Number of requests before the measured ones; they have their own prompts.",
 			schema.Between(0, 10_000),
 			func(l *scenarios.Load) *int { return &l.Warmups }).Or("1"),

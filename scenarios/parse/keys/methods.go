@@ -13,19 +13,15 @@ func reportFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
 		schema.TextKey("baseline", "Variant with which the others are compared.",
 			func(s *scenarios.Scenario) *string { return &s.Baseline }).DefaultNote("the first"),
-		schema.FreeKey("smallest-difference", "Smallest difference of interest: the verdict \"no difference\" "+
+		schema.PercentKey("smallest-difference", "Smallest difference of interest: the verdict \"no difference\" "+
 			"means none of this size.",
-			schema.Simple(schema.PercentShape), readSmallestDifference).DefaultNote("that of the report"),
+			func(s *scenarios.Scenario) *float64 { return &s.SmallestDifference }).DefaultNote("that of the report"),
 		schema.BlockKey("simulate", "How --sim simulates the engines.", Simulate(),
 			func(s *scenarios.Scenario) *scenarios.Simulation { return &s.Simulation }),
 		schema.EnumsKey("tables", "Tables that the report shows in addition to the usual one.",
 			scenarios.TableNames(), false, func(s *scenarios.Scenario) *[]string { return &s.Tables },
 		).DefaultNote("none"),
 	}
-}
-
-func readSmallestDifference(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-	s.SmallestDifference, _ = r.Percent(n)
 }
 
 // Smoke are the keys of smoke:.
@@ -44,16 +40,8 @@ func Smoke() schema.Block[scenarios.Smoke] {
 					}
 					s.Path = path
 				}).Or("/v1/chat/completions"),
-			schema.FreeKey("body", "Body of the request, sent as JSON without changes: no model is added.",
-				schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
-					s *scenarios.Smoke,
-				) {
-					if n.Kind != schema.Mapping {
-						r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
-						return
-					}
-					s.Body = n.Value().(map[string]any)
-				}).Must(),
+			schema.ReadKey("body", "Body of the request, sent as JSON without changes: no model is added.",
+				schema.AnyMap(), readObject, func(s *scenarios.Smoke) *map[string]any { return &s.Body }).Must(),
 		},
 	}
 }
@@ -66,10 +54,9 @@ func smokeField() schema.Field[scenarios.Server] {
 
 // Program are the keys of the block of a program's method.
 func Program(of engines.Measuring) schema.Block[scenarios.ProgramRun] {
-	own := schema.FreeKey("binary", "Program, or a list of program and leading arguments. A path with a slash is "+
+	own := schema.ReadKey("binary", "Program, or a list of program and leading arguments. A path with a slash is "+
 		"relative to the scenario file.",
-		schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))),
-		func(r *schema.Reader, n *schema.Node, l *scenarios.ProgramRun) { l.Binary = readProgram(r, n) })
+		schema.TextOrTexts(), readProgram, func(l *scenarios.ProgramRun) *[]string { return &l.Binary })
 	otherwise := of.Run[0]
 	if of.Words != nil {
 		otherwise = "the variant's, else " + otherwise
@@ -78,11 +65,10 @@ func Program(of engines.Measuring) schema.Block[scenarios.ProgramRun] {
 	fields := []schema.Field[scenarios.ProgramRun]{own.DefaultNote(otherwise)}
 	if of.Several {
 		fields = append(fields, schema.FreeKey("models", "Model files, relative to the scenario file.",
-			schema.ListOf(schema.Simple(schema.TextShape)), readModels).DefaultNote("the variant's model"))
+			schema.Texts(), readModels).DefaultNote("the variant's model"))
 	}
-	fields = append(fields, schema.FreeKey("args", "Options by their long names. The program itself runs each value "+
-		"of a list.", schema.MapOf(schema.Simple(schema.AnyShape)),
-		func(r *schema.Reader, n *schema.Node, l *scenarios.ProgramRun) { l.Args = readArgList(r, n) }))
+	fields = append(fields, schema.ReadKey("args", "Options by their long names. The program itself runs each value "+
+		"of a list.", schema.AnyMap(), readArgs, func(l *scenarios.ProgramRun) *[]scenarios.Arg { return &l.Args }))
 	if of.Several {
 		fields = append(fields, schema.WholeKey("repetitions", "Repetitions of each test.", schema.Between(1, 10_000),
 			func(l *scenarios.ProgramRun) *int { return &l.Repetitions }).Or("5"))

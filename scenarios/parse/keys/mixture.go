@@ -40,8 +40,7 @@ func Class() schema.Block[ClassHead] {
 	}
 	for _, f := range append(trafficFieldsWithoutClasses(), requestFields()...) {
 		if PerClass(f.Key) {
-			b.Fields = append(b.Fields, schema.FreeKey(f.Key, f.Doc, f.Shape,
-				func(*schema.Reader, *schema.Node, *ClassHead) {}))
+			b.Fields = append(b.Fields, schema.UnreadKey[ClassHead](f.Key, f.Doc, f.Shape))
 		}
 	}
 	return b

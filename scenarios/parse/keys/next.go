@@ -72,14 +72,10 @@ func Until() schema.Block[repeats] {
 				func(u *repeats) *int { return &u.Min }).Or("3"),
 			schema.WholeKey("max", "Maximum number of repeats.", schema.Between(2, mostRepeats),
 				func(u *repeats) *int { return &u.max }).Must(),
-			schema.FreeKey("until", "Width at which an interval is narrow enough.", schema.Simple(schema.PercentShape),
-				func(r *schema.Reader, n *schema.Node, u *repeats) { u.Width, _ = r.Percent(n) }).Must(),
-			schema.FreeKey("figures", "Figures whose intervals are checked; all must be narrow enough.",
-				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
-					u *repeats,
-				) {
-					u.Figures = readFigures(r, n)
-				}).
+			schema.PercentKey("until", "Width at which an interval is narrow enough.",
+				func(u *repeats) *float64 { return &u.Width }).Must(),
+			schema.ReadKey("figures", "Figures whose intervals are checked; all must be narrow enough.",
+				schema.Texts(), readFigures, func(u *repeats) *[]string { return &u.Figures }).
 				DefaultNote("output_throughput; at a request rate, which sets that, median_e2el_s; of llama-bench " +
 					"every test"),
 		},
@@ -93,8 +89,6 @@ const (
 
 // Search are the keys of search:.
 func Search() schema.Block[scenarios.Search] {
-	shape := schema.Simple(schema.PercentShape)
-
 	return schema.Block[scenarios.Search]{
 		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, " +
 			"separately for each variant and repeat. A load whose result is close to a target is measured again " +
@@ -114,15 +108,14 @@ func Search() schema.Block[scenarios.Search] {
 			schema.NumberKey("start", "First load to measure: an estimate of the result.", schema.Positive(false),
 				func(s *scenarios.Search) *float64 { return &s.Start }).
 				DefaultNote("from; of later repeats what an earlier one found"),
-			schema.FreeKey("slo", "Targets by figure, as named in summary.csv; times may also be in ms. For "+
+			sloKey("Targets by figure, as named in summary.csv; times may also be in ms. For "+
 				"throughputs and shares the value is a minimum, for other figures a maximum. success_share and "+
 				"goodput_share are shares of all requests that were scheduled.",
-				schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)),
-				func(r *schema.Reader, n *schema.Node, s *scenarios.Search) { s.SLO = readSLO(r, n) }).Must(),
+				func(s *scenarios.Search) *[]scenarios.Condition { return &s.SLO }).Must(),
 			schema.WholeKey("steps", "Maximum number of steps per variant and repeat.",
 				schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
 			schema.FreeKey("tolerance", "Relative distance between the highest load that met the targets and the "+
-				"lowest that missed them at which the search ends, at least 1%.", shape,
+				"lowest that missed them at which the search ends, at least 1%.", schema.Simple(schema.PercentShape),
 				func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 					const least = 0.01
 					v, ok := r.Percent(n)
@@ -136,11 +129,21 @@ func Search() schema.Block[scenarios.Search] {
 	}
 }
 
-// readSLO reads targets by figure.
+// sloKey is the key slo: targets by figure.
+func sloKey[T any](doc string, at func(*T) *[]scenarios.Condition) schema.Field[T] {
+	return schema.ReadKey("slo", doc, sloShape(), readSLO, at)
+}
+
+func sloShape() schema.Shape { return schema.MapOf(targetShape()) }
+
+// targetShape is a number, or a percentage as a share.
+func targetShape() schema.Shape {
+	return schema.OneOf(schema.NumberIn(schema.NotNegative()), schema.Simple(schema.PercentShape))
+}
+
 func readSLO(r *schema.Reader, n *schema.Node) (targets []scenarios.Condition) {
 	if n.Kind != schema.Mapping || len(n.Pairs) == 0 {
-		r.Wrong(n, schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()),
-			schema.Simple(schema.PercentShape))))
+		r.Wrong(n, sloShape())
 		return nil
 	}
 
@@ -173,8 +176,7 @@ func Prune() schema.Block[scenarios.Prune] {
 		Fields: []schema.Field[scenarios.Prune]{
 			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of such conditions, any of "+
 				"which suffices.",
-				schema.OneOf(schema.Simple(schema.TextShape),
-					schema.ListOf(schema.Simple(schema.TextShape))), readWhen).Must(),
+				schema.TextOrTexts(), readWhen).Must(),
 		},
 	}
 }
@@ -185,7 +187,7 @@ func readWhen(r *schema.Reader, n *schema.Node, p *scenarios.Prune) {
 		items = n.Items
 	}
 	if len(items) == 0 {
-		r.Wrong(n, schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))))
+		r.Wrong(n, schema.TextOrTexts())
 	}
 	for _, it := range items {
 		if c, ok := readCondition(r, it); ok {
@@ -256,13 +258,12 @@ func readFigures(r *schema.Reader, n *schema.Node) []string {
 	return words
 }
 
-// readTarget reads a number, or a percentage as a share.
 func readTarget(r *schema.Reader, n *schema.Node) (float64, bool) {
 	if n.Kind == schema.Text && schema.PercentText.MatchString(n.Text) {
 		return r.Percent(n)
 	}
 	if n.Kind != schema.Number {
-		r.Wrong(n, schema.OneOf(schema.NumberIn(schema.NotNegative()), schema.Simple(schema.PercentShape)))
+		r.Wrong(n, targetShape())
 		return 0, false
 	}
 	return r.Number(n, schema.NumberIn(schema.NotNegative()))

@@ -158,19 +158,13 @@ func Settle() schema.Block[scenarios.Settle] {
 			schema.NumberKey("max-temperature", "Highest temperature of the hottest sensor, in degrees Celsius; 0: "+
 				"any.",
 				schema.Between(0, 150), func(s *scenarios.Settle) *float64 { return &s.MaxTemp }).Or("0"),
-			schema.FreeKey("power", "Highest power, as a multiple of the idle power before the first server.",
-				schema.NumberIn(schema.Between(1, 100)), readIdlePower).DefaultNote("none"),
+			schema.NumberKey("power", "Highest power, as a multiple of the idle power before the first server.",
+				schema.Between(1, 100), func(s *scenarios.Settle) *float64 { return &s.Power }).DefaultNote("none"),
 			schema.EnumKey("clock", "State of the core clocks. stable: within 2 % over 3 seconds. idle: at most "+
 				"1.1 times the clock before the first server, which servers that keep the clocks up never reach.",
 				[]scenarios.SettleClock{scenarios.ClockStable, scenarios.ClockIdle},
 				func(s *scenarios.Settle) *scenarios.SettleClock { return &s.Clock }).DefaultNote("none"),
 		},
-	}
-}
-
-func readIdlePower(r *schema.Reader, n *schema.Node, s *scenarios.Settle) {
-	if v, ok := r.Number(n, schema.NumberIn(schema.Between(1, 100))); ok {
-		s.Power = v
 	}
 }
 

@@ -27,16 +27,21 @@ func readEndpoint(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 }
 
 func readBody(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
-	if n.Kind != schema.Mapping {
-		r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
-		return
-	}
+	l.Body = readObject(r, n)
 	for _, p := range n.Pairs {
 		if slices.Contains([]string{"model", "prompt", "messages", "inputs", "text", "input_ids", "stream"}, p.Key) {
 			r.Fail(p.Pos, "body.%s is set by bench", p.Key)
 		}
 	}
-	l.Body = n.Value().(map[string]any)
+}
+
+// readObject reads a mapping as it will be written in JSON; nil after a report.
+func readObject(r *schema.Reader, n *schema.Node) map[string]any {
+	if n.Kind != schema.Mapping {
+		r.Wrong(n, schema.AnyMap())
+		return nil
+	}
+	return n.Value().(map[string]any)
 }
 
 func readTools(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
@@ -54,10 +59,6 @@ func readTools(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 		return
 	}
 	l.Tools = tools
-}
-
-func readHeaders(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
-	l.Headers = readHeaderMap(r, n)
 }
 
 func readGoodput(r *schema.Reader, n *schema.Node, l *scenarios.Load) {

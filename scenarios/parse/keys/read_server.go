@@ -9,12 +9,10 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-func readArgs(r *schema.Reader, n *schema.Node, s *scenarios.Server) { s.Args = readArgList(r, n) }
-
-// readArgList reads arguments by name.
-func readArgList(r *schema.Reader, n *schema.Node) (out []scenarios.Arg) {
+// readArgs reads arguments by name.
+func readArgs(r *schema.Reader, n *schema.Node) (out []scenarios.Arg) {
 	if n.Kind != schema.Mapping {
-		r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
+		r.Wrong(n, schema.AnyMap())
 		return nil
 	}
 

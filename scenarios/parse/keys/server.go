@@ -43,31 +43,24 @@ func recipeFields() []schema.Field[scenarios.Server] {
 			func(s *scenarios.Server) *string { return &s.Model }),
 		schema.TextKey("served-name", "Model name in requests and in /v1/models.",
 			func(s *scenarios.Server) *string { return &s.ServedName }).DefaultNote("the launcher's rule"),
-		schema.FreeKey("binary", "Program, or a list of program and leading arguments. A path with a slash is "+
+		schema.ReadKey("binary", "Program, or a list of program and leading arguments. A path with a slash is "+
 			"relative to the scenario file.",
-			schema.OneOf(schema.Simple(schema.TextShape),
-				schema.ListOf(schema.Simple(schema.TextShape))), readBinary).DefaultNote("the launcher's own"),
-		schema.FreeKey("command", "Launcher command only: the whole argv as a list, never a shell string. ${host}, "+
+			schema.TextOrTexts(), readProgram, func(s *scenarios.Server) *[]string { return &s.Binary }).
+			DefaultNote("the launcher's own"),
+		schema.ArgvKey("command", "Launcher command only: the whole argv as a list, never a shell string. ${host}, "+
 			"${port} and ${model} are replaced at launch.",
-			schema.ListOf(schema.Simple(schema.TextShape)), readCommand),
-		schema.FreeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true makes a "+
+			func(s *scenarios.Server) *[]string { return &s.Command }),
+		schema.ReadKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true makes a "+
 			"bare switch, null omits the argument, lists and mappings are written as the engine expects. Numbers "+
 			"keep their spelling; yes, no, on and off are text.",
-			schema.MapOf(schema.Simple(schema.AnyShape)), readArgs),
-		schema.FreeKey("sim-args", "Arguments of the simulator that replaces the server under --sim; they override "+
+			schema.AnyMap(), readArgs, func(s *scenarios.Server) *[]scenarios.Arg { return &s.Args }),
+		schema.ReadKey("sim-args", "Arguments of the simulator that replaces the server under --sim; they override "+
 			"those it takes from args. See bench simulate --help.",
-			schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
-				s *scenarios.Server,
-			) {
-				s.SimArgs = readArgList(r, n)
-			}),
-		schema.FreeKey("env", "Environment of the server; null removes an inherited variable, inherit keeps one "+
+			schema.AnyMap(), readArgs, func(s *scenarios.Server) *[]scenarios.Arg { return &s.SimArgs }),
+		schema.ReadKey("env", "Environment of the server; null removes an inherited variable, inherit keeps one "+
 			"that bench would remove.",
-			schema.MapOf(scalarOrNull), func(r *schema.Reader, n *schema.Node,
-				s *scenarios.Server,
-			) {
-				s.Env = readEnv(r, n)
-			}),
+			schema.MapOf(scalarOrNull), readEnv,
+			func(s *scenarios.Server) *map[string]scenarios.EnvValue { return &s.Env }),
 		schema.FreeKey("base-url", "Launcher external only: address of the server, without the /v1 of the request "+
 			"path.",
 			schema.Simple(schema.TextShape), readBaseURL),
@@ -196,16 +189,14 @@ func Variant() schema.Block[scenarios.Variant] {
 			"extrapolated.", schema.Between(1,
 			1024), func(v *scenarios.Variant) *int { return &v.Extrapolate }).DefaultNote("1"),
 		variantPriceField(),
-		schema.FreeKey("matrix", "Names with lists of values (scalars or mappings). The variant is expanded once "+
-			"for each combination, the first name varying slowest.",
-			schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
-				*scenarios.Variant) {
-			}),
-		schema.FreeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An "+
-			"entry that matches nothing is an error.",
-			schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
-				*scenarios.Variant) {
-			}),
+		schema.UnreadKey[scenarios.Variant]("matrix",
+			"Names with lists of values (scalars or mappings). The variant is expanded once "+
+				"for each combination, the first name varying slowest.",
+			schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape)))),
+		schema.UnreadKey[scenarios.Variant]("exclude",
+			"Combinations of the matrix to leave out; dotted keys reach into mappings. An "+
+				"entry that matches nothing is an error.",
+			schema.ListOf(schema.AnyMap())),
 		componentsField(),
 		schema.BlockKey("hooks", "Hooks around every server start of this variant, inside hooks.variant of the "+
 			"scenario.",
@@ -243,8 +234,6 @@ func readLauncher(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
 	}
 }
 
-func readBinary(r *schema.Reader, n *schema.Node, s *scenarios.Server) { s.Binary = readProgram(r, n) }
-
 // readProgram reads a program's name, or a list of it and leading arguments.
 func readProgram(r *schema.Reader, n *schema.Node) []string {
 	if n.Kind == schema.List {
@@ -269,20 +258,14 @@ func readProgram(r *schema.Reader, n *schema.Node) []string {
 	return []string{word}
 }
 
-func readCommand(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
-	words, _ := r.Argv(n)
-	s.Command = words
-}
-
 func componentsField() schema.Field[scenarios.Variant] {
-	return schema.FreeKey("components", "The parts of a server that consists of several programs, such as prefill "+
-		"servers, decode servers and a router: a list of mappings with a name and keys of server:. They are "+
-		"started in this order and stopped in reverse; requests go to the last one. A component inherits the "+
-		"variant's keys; one with another launcher inherits only model, served-name, api-key, work-dir, ready, "+
-		"stop and interface. In its command:, ${NAME.url} is repeated for each server of an earlier component, "+
-		"together with the option before it; ${NAME.urls} lists all of them in one place (likewise host, port, "+
-		"address, bootstrap-port). With on: slurm, node: of a component is the number of the job's node on which "+
-		"it runs, counted from 1.",
-		schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))),
-		func(*schema.Reader, *schema.Node, *scenarios.Variant) {})
+	return schema.UnreadKey[scenarios.Variant]("components", "The parts of a server that consists of several "+
+		"programs, such as prefill servers, decode servers and a router: a list of mappings with a name and keys "+
+		"of server:. They are started in this order and stopped in reverse; requests go to the last one. A component "+
+		"inherits the variant's keys; one with another launcher inherits only model, served-name, api-key, "+
+		"work-dir, ready, stop and interface. In its command:, ${NAME.url} is repeated for each server of an "+
+		"earlier component, together with the option before it; ${NAME.urls} lists all of them in one place "+
+		"(likewise host, port, address, bootstrap-port). With on: slurm, node: of a component is the number "+
+		"of the job's node on which it runs, counted from 1.",
+		schema.ListOf(schema.AnyMap()))
 }

@@ -52,9 +52,9 @@ func Slurm() schema.Block[scenarios.Slurm] {
 				schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
 			schema.FreeKey("options", "Further sbatch options, each as one word: --reservation=night or "+
 				"--mail-type=END.",
-				schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
+				schema.Texts(), readSbatchOptions).DefaultNote("none"),
 			schema.FreeKey("setup", "Shell lines that run on the node before bench, such as module load.",
-				schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
+				schema.Texts(), readSetup).DefaultNote("none"),
 		}...),
 	}
 }
@@ -101,16 +101,7 @@ func isSbatchKey(name string) bool {
 }
 
 func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
-	if n.Kind != schema.List {
-		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
-		return
-	}
-
-	for _, it := range n.Items {
-		option, ok := r.Text(it)
-		if !ok {
-			continue
-		}
+	for it, option := range r.EachText(n) {
 		name, _, _ := strings.Cut(option, "=")
 		why := ownOptions[name]
 		if key := strings.TrimPrefix(name, "--"); isSbatchKey(key) {
@@ -128,17 +119,11 @@ func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
 }
 
 func readSetup(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
-	if n.Kind != schema.List {
-		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
-		return
-	}
-	for _, it := range n.Items {
-		line, ok := r.Text(it)
-		switch {
-		case ok && strings.ContainsAny(line, "\n\r\x00"):
+	for it, line := range r.EachText(n) {
+		if strings.ContainsAny(line, "\n\r\x00") {
 			r.Fail(it.Pos, "setup has %s, expected one line of shell each", it.Shown())
-		case ok:
-			s.Setup = append(s.Setup, line)
+			continue
 		}
+		s.Setup = append(s.Setup, line)
 	}
 }

@@ -24,8 +24,6 @@ func figureKey[T any](doc string, at func(*T) *string) schema.Field[T] {
 
 // Tune are the keys of tune:.
 func Tune() schema.Block[scenarios.Tune] {
-	share := schema.Simple(schema.PercentShape)
-
 	return schema.Block[scenarios.Tune]{
 		Name: "under tune:", Doc: "Finds the variant with the best figure among those that meet every target. " +
 			"Variants usually come from a matrix over arguments or environment variables. Each round starts the " +
@@ -38,11 +36,10 @@ func Tune() schema.Block[scenarios.Tune] {
 			figureKey("Figure to optimize, as named in summary.csv. With several load points, each "+
 				"variant counts at the one where it met the targets with its best figure.",
 				func(t *scenarios.Tune) *string { return &t.Figure }).Must(),
-			schema.FreeKey("slo", "Targets by figure, as in search:.", schema.MapOf(schema.OneOf(
-				schema.NumberIn(schema.NotNegative()), share)),
-				func(r *schema.Reader, n *schema.Node, t *scenarios.Tune) { t.SLO = readSLO(r, n) }),
+			sloKey("Targets by figure, as in search:.",
+				func(t *scenarios.Tune) *[]scenarios.Condition { return &t.SLO }),
 			schema.FreeKey("keep", "Share of the variants that go on after a round, 10% to 90%.",
-				share, func(r *schema.Reader, n *schema.Node, t *scenarios.Tune) {
+				schema.Simple(schema.PercentShape), func(r *schema.Reader, n *schema.Node, t *scenarios.Tune) {
 					v, ok := r.Percent(n)
 					if ok && (v < leastKept || v > 1-leastKept) {
 						r.Fail(n.Pos, "keep is %s, expected 10%% to 90%%", n.Shown())
@@ -59,8 +56,6 @@ func Tune() schema.Block[scenarios.Tune] {
 
 // Blame are the keys of blame:.
 func Blame() schema.Block[scenarios.Blame] {
-	groups := schema.MapOf(schema.ListOf(schema.Simple(schema.TextShape)))
-
 	return schema.Block[scenarios.Blame]{
 		Name: "under blame:", Doc: "Finds which of the settings in which two variants differ make the difference. " +
 			"The variants that run are mixtures of the two, a fractional factorial: each setting's effect is " +
@@ -76,14 +71,14 @@ func Blame() schema.Block[scenarios.Blame] {
 				func(b *scenarios.Blame) *string { return &b.Figure }).Or("output_throughput"),
 			schema.FreeKey("groups", "Settings that are exchanged together, by the name of the group: those that "+
 				"only work together. Settings are written as args.NAME, env.NAME, container.image or binary.",
-				groups, readGroups),
+				schema.MapOf(schema.Texts()), readGroups),
 		},
 	}
 }
 
 func readGroups(r *schema.Reader, n *schema.Node, b *scenarios.Blame) {
 	if n.Kind != schema.Mapping {
-		r.Wrong(n, schema.MapOf(schema.ListOf(schema.Simple(schema.TextShape))))
+		r.Wrong(n, schema.MapOf(schema.Texts()))
 		return
 	}
 	for _, pair := range n.Pairs {
