@@ -30,7 +30,7 @@ func vllmOnRay(s recipe.Spec) (bool, error) {
 	case nil, "mp":
 		return false, nil
 	default:
-		return false, fmt.Errorf("args: %s: %v does not lie over several nodes: use ray or mp", vllmExecutor, backend)
+		return false, fmt.Errorf("args: %s: %v does not span several nodes: use ray or mp", vllmExecutor, backend)
 	}
 }
 

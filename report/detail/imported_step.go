@@ -25,7 +25,7 @@ func printImported(p *table.Printer, r *results.Result) {
 	p.Wrapped("  ", where+" ("+text.Clean(o.Format)+")")
 	if o.Reading != "" {
 		p.Wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number "+
-			"of samples that the file does not tell", o.Reading))
+			"of samples that the file does not give", o.Reading))
 	}
 
 	var known []string

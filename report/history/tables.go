@@ -52,7 +52,7 @@ func headline(all []history.Series) []string {
 		}
 	}
 	if lines == nil {
-		return []string{fmt.Sprintf("No change can be told in %d series.", len(all))}
+		return []string{fmt.Sprintf("No change was found in %d series.", len(all))}
 	}
 	return lines
 }

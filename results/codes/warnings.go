@@ -305,7 +305,7 @@ func warningsOfRecipe() []Entry {
 			"Acceptance rates differ there, and the figure mixes both parts.",
 			"Set ignore-eos: false to judge speculative decoding."),
 		warning(results.WarnAcceptance, Limits,
-			"The server was told to simulate an acceptance length, but the drafts of the pass had another one.",
+			"The server was configured to simulate an acceptance length, but the drafts of the pass had another one.",
 			"The speed belongs to the actual acceptance. It deviates if answers end early, if the draft is "+
 				"shorter than the requested length, or if the engine's version does not know the setting.",
 			"Raise the number of drafted tokens, check that the engine's version knows the setting, and use "+

@@ -78,7 +78,7 @@ func Open(dir string) (*Folder, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open run folder: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("open run folder: %s is a file; give the folder it lies in", dir)
+		return nil, fmt.Errorf("open run folder: %s is a file; give its folder", dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, results.ManifestName)); err == nil {
 		return &Folder{dir: dir}, nil

@@ -107,7 +107,7 @@ func (c *scenarioCheck) checkPrune(n *schema.Node) {
 	case !c.s.Method.SendsRequests():
 		c.errorf(n.Pos, "prune is for methods that send requests")
 	case !climbs && len(c.s.Points) > 0 && c.s.Search.Metric == "":
-		c.errorf(n.Pos, "prune: no point of the sweep lies above another in request-rate or max-concurrency")
+		c.errorf(n.Pos, "prune: all points of the sweep have the same request-rate and max-concurrency")
 	case c.s.Order == scenarios.Grouped && c.s.Restart == scenarios.RestartPoint && c.s.Repeats > 1:
 		c.Warnf(n.Pos, "prune: with order grouped and restart point a point has had all its repeats before the next "+
 			"is left out")

@@ -85,9 +85,9 @@ func Stage() schema.Block[spec.Stage] {
 // Probes are the keys of load.probes:.
 func Probes() schema.Block[spec.Probes] {
 	return schema.Block[spec.Probes]{
-		Name: "under probes:", Doc: "Small requests beside the load, which are sent at times of their own " +
-			"whatever it does, have figures of their own and never count in those of the load: they show what the " +
-			"load does to the requests of others.",
+		Name: "under probes:", Doc: "Small requests beside the load, sent at times that do not depend on " +
+			"it. They have figures of their own and never count in those of the load: they show what the load does " +
+			"to the requests of others.",
 		Example: "\nrequest-rate: 2\n",
 		Fields: []schema.Field[spec.Probes]{
 			schema.NumberKey("request-rate", "Probes per second.", schema.Limits{Above: true, Max: spec.MaxProbeRate},
