@@ -43,6 +43,15 @@ func (a Sample) Summarize(confidence float64) Summary {
 	return s
 }
 
+// HalfWidth is half of the interval of the mean as a share of it; nil: there is no
+// interval, or the mean is 0.
+func (s Summary) HalfWidth() *float64 {
+	if s.High == nil || *s.Mean == 0 {
+		return nil
+	}
+	return new(math.Abs((*s.High - *s.Mean) / *s.Mean))
+}
+
 // TQuantile is the t above which (1-confidence)/2 of the distribution lies.
 func TQuantile(confidence, df float64) float64 {
 	const most, near = 100, 1e-9 // steps; of t: the error left is about its square

@@ -1,15 +1,14 @@
 package grid
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -48,20 +47,17 @@ func (c Column) spread(cell compare.Cell) string {
 		return ""
 	}
 
-	s := compare.Sample{Values: cell.PerLife(c.Figure.InTable)}.Summarize(confidence)
-	if s.High == nil || *s.Mean == 0 {
-		return ""
-	}
-
-	percent := 100 * math.Abs((*s.High-*s.Mean) / *s.Mean)
+	half := compare.Sample{Values: cell.PerLife(c.Figure.InTable)}.Summarize(confidence).HalfWidth()
 	switch {
-	case percent < 0.05:
+	case half == nil:
+		return ""
+	case *half < 0.0005:
 		return " ±<0.1%"
-	case percent < 9.95:
-		return " ±" + strconv.FormatFloat(percent, 'f', 1, 64) + "%"
+	case *half < 0.0995:
+		return " ±" + table.Scaled(half, 100, 1) + "%"
 	}
 
-	return " ±" + strconv.FormatFloat(percent, 'f', 0, 64) + "%"
+	return " ±" + table.Scaled(half, 100, 0) + "%"
 }
 
 // columns are the figures of the comparison table, in order: those of GPUs and
@@ -113,16 +109,9 @@ func priced(all []Column, cells []compare.Cell) []Column {
 // onlyPrograms reports whether no cell has figures of requests, and some have
 // others, which are in a table of their own.
 func onlyPrograms(cells []compare.Cell) bool {
-	tests := false
-	for _, c := range cells {
-		for _, r := range c.Steps {
-			if r.Figures != nil {
-				return false
-			}
-			tests = tests || r.OfProgram()
-		}
-	}
-	return tests
+	steps := stepsOf(cells)
+	sent := slices.ContainsFunc(steps, func(r *results.Result) bool { return r.Figures != nil })
+	return !sent && slices.ContainsFunc(steps, (*results.Result).OfProgram)
 }
 
 // Mark is what a reader must know of a cell's value: ThinMark, chunksMark,

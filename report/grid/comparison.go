@@ -17,19 +17,18 @@ import (
 
 // Marks of figures, and what they mean.
 const (
-	ThinMark     = "~"
-	chunksMark   = "^"
-	ThrottleMark = "!"
-	LeadMark     = "?" // better than the ranked rows of its load point, and not ranked
-	Simulated    = " [sim]"
-	gapsLegend   = chunksMark + " time between chunks of several tokens, not between tokens; never ranked"
-	leadLegend   = LeadMark + " better than every ranked row of its load point, but not ranked (see verdict and " +
-		"marks): nothing is best there"
-	throttleLegend = ThrottleMark + " a GPU was throttled by heat or hardware; never ranked"
-	SimLegend      = "[sim] simulated; ranked only among simulated ones"
-	meansLegend    = "n > 1: mean over server starts, each a launch of the variant's servers"
-	suspectLegend  = "suspect: measured, with a warning that disqualifies the figures; never ranked"
-	spreadLegend   = "± half of the 95 % interval of the mean (t over server starts), in percent of the mean"
+	ThinMark           = "~"
+	ExtrapolatedMark   = "#"
+	ExtrapolatedLegend = ExtrapolatedMark +
+		" extrapolated: one replica ran with its share of the load, and its rates are multiplied; never ranked"
+	chunksMark    = "^"
+	ThrottleMark  = "!"
+	LeadMark      = "?" // better than the ranked rows of its load point, and not ranked
+	Simulated     = " [sim]"
+	SimLegend     = "[sim] simulated; ranked only among simulated ones"
+	meansLegend   = "n > 1: mean over server starts, each a launch of the variant's servers"
+	suspectLegend = "suspect: measured, with a warning that disqualifies the figures; never ranked"
+	spreadLegend  = "± half of the 95 % interval of the mean (t over server starts), in percent of the mean"
 )
 
 // LayOutRun lays a run out as a table. It is empty where it would say nothing: all steps
@@ -68,15 +67,11 @@ func LayOutRun(run *results.Run) table.Table {
 		c.Rows = append(c.Rows, r)
 	}
 
-	var marks strings.Builder
+	marks := addColumns(&c, figures, cells)
 	anyBest, spread := false, false
-	for _, col := range figures {
-		c.Columns = append(c.Columns, table.Numbers(col.Head, col.Unit))
-		for i, e := range fill(col, cells) {
-			e.Text = e.Mark + e.Text
-			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
+	for _, r := range c.Rows {
+		for _, e := range r.Cells[len(r.Cells)-len(figures):] {
 			anyBest = anyBest || e.Best
-			marks.WriteString(e.Mark)
 			spread = spread || strings.Contains(e.Text, "±")
 		}
 	}
@@ -85,7 +80,7 @@ func LayOutRun(run *results.Run) table.Table {
 		c.Best = bestLegend
 	}
 
-	c.Legend = legend(cells, anyBest, marks.String(), repeated)
+	c.Legend = legend(cells, anyBest, marks, repeated)
 	if spread {
 		c.Legend = append(c.Legend, spreadLegend)
 	}
@@ -148,11 +143,12 @@ func UnrankedLegend(cells []compare.Cell) []string {
 func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
-		{LeadMark, leadLegend},
+		{LeadMark, LeadMark + " better than every ranked row of its load point, but not ranked (see verdict and " +
+			"marks): nothing is best there"},
 		{ThinMark, fmt.Sprintf("%s too few samples for the percentile (p90 needs %d, p99 %d); never ranked", ThinMark,
 			metrics.SamplesFor(90), metrics.SamplesFor(99))},
-		{chunksMark, gapsLegend},
-		{ThrottleMark, throttleLegend},
+		{chunksMark, chunksMark + " time between chunks of several tokens, not between tokens; never ranked"},
+		{ThrottleMark, ThrottleMark + " a GPU was throttled by heat or hardware; never ranked"},
 		{ExtrapolatedMark, ExtrapolatedLegend},
 	} {
 		if strings.Contains(marks, m.mark) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
@@ -26,39 +25,13 @@ func CompareCosts(run *results.Run) table.Table {
 			func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 
-	if len(cells) == 0 {
-		return table.Table{}
-	}
-
-	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
-	for i, cell := range cells {
-		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
-			{Text: VariantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: paidGPUs(cell)},
-		}})
-	}
-
-	var marks strings.Builder
 	details := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail }, catalog.All(catalog.Cost))
-	for _, col := range priced(details, cells) {
-		if !known(col, cells) {
-			continue
-		}
-		c.Columns = append(c.Columns, table.Numbers(col.Head, col.Unit))
-		for i, e := range fill(col, cells) {
-			e.Text = e.Mark + e.Text
-			marks.WriteString(e.Mark)
-			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
-		}
+	t, marks := detailTable(cells, paidGPUs, priced(details, cells), table.Words("price"), versus.PriceText)
+	if len(t.Rows) > 0 {
+		t.Legend = append(MarkLegend(marks), costLegend)
 	}
 
-	c.Columns = append(c.Columns, table.Words("price"))
-	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: versus.PriceText(cell)})
-	}
-
-	c.Legend = append(MarkLegend(marks.String()), costLegend)
-
-	return c
+	return t
 }
 
 // TestCostLegend is beside the costs of llama-bench's tests.

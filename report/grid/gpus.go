@@ -67,33 +67,50 @@ func CompareGPUs(run *results.Run) table.Table {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return SumOf(r) != nil })
 	})
 
+	throttling := table.Column{Head: "throttling", Unit: "share of time", Text: true}
+	t, _ := detailTable(cells, gpusOf, gpuTableColumns(), throttling, throttlingOf)
+	return t
+}
+
+// detailTable has a row for each cell: variant, point, GPUs, the columns that a cell
+// knows, and a last one of words. marks are those of its figures. It has no rows without
+// cells.
+func detailTable(cells []compare.Cell, gpus func(compare.Cell) string, columns []Column, last table.Column,
+	lastOf func(compare.Cell) string,
+) (t table.Table, marks string) {
 	if len(cells) == 0 {
-		return table.Table{}
+		return t, ""
 	}
 
-	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
+	t.Columns = []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}
 	for i, cell := range cells {
-		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
-			{Text: VariantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: strconv.Itoa(gpusOf(cell))},
-		}})
+		row := table.NewRow(VariantName(cell), text.Clean(cell.Point), gpus(cell))
+		row.NewGroup = i > 0 && cell.Point != cells[i-1].Point
+		t.Rows = append(t.Rows, row)
 	}
 
-	for _, col := range gpuTableColumns() {
-		if !known(col, cells) {
-			continue
-		}
-		c.Columns = append(c.Columns, table.Numbers(col.Head, col.Unit))
+	columns = slices.DeleteFunc(columns, func(c Column) bool { return !known(c, cells) })
+	marks = addColumns(&t, columns, cells)
+	t.Columns = append(t.Columns, last)
+	for i, cell := range cells {
+		t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: lastOf(cell)})
+	}
+
+	return t, marks
+}
+
+// addColumns adds figures of each cell to the rows of a table, and gives their marks.
+func addColumns(t *table.Table, columns []Column, cells []compare.Cell) (marks string) {
+	var all strings.Builder
+	for _, col := range columns {
+		t.Columns = append(t.Columns, table.Numbers(col.Head, col.Unit))
 		for i, e := range fill(col, cells) {
-			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
+			e.Text = e.Mark + e.Text
+			all.WriteString(e.Mark)
+			t.Rows[i].Cells = append(t.Rows[i].Cells, e)
 		}
 	}
-
-	c.Columns = append(c.Columns, table.Column{Head: "throttling", Unit: "share of time", Text: true})
-	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: throttlingOf(cell)})
-	}
-
-	return c
+	return all.String()
 }
 
 // gpuTableColumns are the figures of the table of GPUs. Those of the steps'
@@ -107,14 +124,14 @@ func gpuTableColumns() []Column {
 	return all
 }
 
-func gpusOf(c compare.Cell) int {
+func gpusOf(c compare.Cell) string {
 	most := 0
 	for _, r := range c.Counted {
 		if r.Telemetry != nil {
 			most = max(most, len(r.Telemetry.GPUs))
 		}
 	}
-	return most
+	return strconv.Itoa(most)
 }
 
 // throttlingOf is the worst of the cell's steps.

@@ -3,8 +3,36 @@ package grid
 import (
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
+
+// One step proves nothing: in the table of steps none is best.
+func TestNoStepIsBest(t *testing.T) {
+	step := func(id string, rate float64) results.Step {
+		figures := &results.Figures{Completed: 8, Asked: 8, OutputThroughput: &rate}
+		ref := results.StepRef{ID: id, Variant: id, Point: "c1", Repeat: 1}
+		r := &results.Result{Step: ref, Verdict: results.OK, Figures: figures}
+		return results.Step{State: results.StepDone, Result: r}
+	}
+	run := &results.Run{Steps: []results.Step{step("a", 100), step("b", 200)}}
+	best := func(t table.Table) (n int) {
+		for _, r := range t.Rows {
+			for _, c := range r.Cells {
+				if c.Best {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if got := best(LayOutRun(run)); got != 1 {
+		t.Errorf("%d best cells in the comparison, want that of b", got)
+	}
+	if got := best(StepTable(run)); got != 0 {
+		t.Errorf("%d best cells in the table of steps, want none", got)
+	}
+}
 
 // A run without requests has a table only where a verdict is to be seen.
 func TestNoTableWithoutRequests(t *testing.T) {

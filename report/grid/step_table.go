@@ -3,7 +3,6 @@ package grid
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
@@ -41,7 +40,6 @@ func StepTable(run *results.Run) table.Table {
 		}
 	}
 
-	var marks strings.Builder
 	cols := columns(cells)
 	for _, col := range gpuTableColumns() {
 		if !slices.ContainsFunc(cols, func(c Column) bool { return c.Head == col.Head && c.Unit == col.Unit }) &&
@@ -50,17 +48,12 @@ func StepTable(run *results.Run) table.Table {
 		}
 	}
 
-	for _, col := range cols {
-		t.Columns = append(t.Columns, table.Numbers(col.Head, col.Unit))
-		for i, e := range fill(col, cells) {
-			marks.WriteString(e.Mark)
-			t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
-		}
-	}
-
-	t.Legend = MarkLegend(marks.String())
+	t.Legend = MarkLegend(addColumns(&t, cols, cells))
 	for i := range t.Rows {
 		t.Rows[i].Step = run.Steps[i].Result.Step.ID
+		for k := range t.Rows[i].Cells {
+			t.Rows[i].Cells[k].Best = false
+		}
 	}
 
 	return t
