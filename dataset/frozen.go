@@ -195,7 +195,7 @@ func parseFrozen(line []byte) (Prompt, error) {
 	}
 	for _, t := range append(p.Turns, Turn{InputTokens: p.InputTokens, OutputTokens: p.OutputTokens}) {
 		if t.InputTokens < 0 || t.OutputTokens < 0 || t.OutputTokens > maxTokens || p.Group < 0 {
-			return Prompt{}, errors.New("negative or absurd numbers")
+			return Prompt{}, errors.New("negative or impossible numbers")
 		}
 	}
 

@@ -100,7 +100,7 @@ func (c *compatReader) read(p []byte, full bool, at time.Duration) {
 	}
 
 	if c.tail {
-		if c.goesOn(p, joined) {
+		if c.continues(p, joined) {
 			c.hold(p, full, at)
 			return
 		}
@@ -132,13 +132,13 @@ func (c *compatReader) holdTail(rest []byte, full bool, at time.Duration) {
 	c.hold(rest, full, at)
 }
 
-// goesOnMax bounds the start of an event that each further piece is looked at with, in bytes.
-const goesOnMax = 4 << 10
+// continuationMax bounds the start of an event that each further piece is looked at with, in bytes.
+const continuationMax = 4 << 10
 
-// goesOn reports whether p continues with the event that pending begins, does not end it, and is
+// continues reports whether p continues with the event that pending begins, does not end it, and is
 // read by every parser as bench reads it.
-func (c *compatReader) goesOn(p []byte, joined bool) bool {
-	if c.answer.closed() || len(c.pending)+len(p) > goesOnMax || bytes.IndexByte(p, '\n') >= 0 ||
+func (c *compatReader) continues(p []byte, joined bool) bool {
+	if c.answer.closed() || len(c.pending)+len(p) > continuationMax || bytes.IndexByte(p, '\n') >= 0 ||
 		!joined && !harmlessCut(c.pending, p) {
 		return false
 	}

@@ -557,11 +557,11 @@ func TestLongEventsInPieces(t *testing.T) {
 	}
 	a.compat.tap(&rawReads{}, a, api)
 	a.compat.read([]byte(`data: {"choices":[{"text":"`), false, 1)
-	for i := range time.Duration(2 * goesOnMax) {
+	for i := range time.Duration(2 * continuationMax) {
 		a.compat.read([]byte("x"), false, 2+i)
 	}
 	if a.compat.tail || a.compat.parsers == nil {
-		t.Errorf("%d bytes are held as the start of an event, want %d at most", len(a.compat.pending), goesOnMax)
+		t.Errorf("%d bytes are held as the start of an event, want %d at most", len(a.compat.pending), continuationMax)
 	}
 }
 

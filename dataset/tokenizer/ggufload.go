@@ -124,12 +124,12 @@ func newGGUFVocabulary(keys *gguf.Keys) (*ggufVocabulary, error) {
 		}
 	}
 
-	return v, v.refuseMiskinded()
+	return v, v.refuseWrongKinds()
 }
 
-// refuseMiskinded refuses files that give the end of a turn or a place to fill
+// refuseWrongKinds refuses files that give the end of a turn or a place to fill
 // as plain text: llama.cpp corrects those by a list that grows with versions.
-func (v *ggufVocabulary) refuseMiskinded() error {
+func (v *ggufVocabulary) refuseWrongKinds() error {
 	marks := map[string]bool{}
 	for m := range strings.FieldsSeq(`</s> <EOT> _<EOT> ▁<EOT> [EOT] [EOS] <end_of_turn> <end_of_utterance> <turn|>
 		<eos> <PRE> <SUF> <MID> <PAD> <REPO>

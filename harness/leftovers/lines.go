@@ -54,7 +54,7 @@ func (l Server) lines() []string {
 		parts = append(parts, "containers "+strings.Join(l.Containers, " "))
 	}
 	if len(parts) > 0 {
-		what = strings.Join(parts, ", ") + l.fate()
+		what = strings.Join(parts, ", ") + l.outcome()
 	} else if l.Rebooted {
 		what += ": the machine was rebooted since"
 	}
@@ -86,7 +86,7 @@ func (l Server) lines() []string {
 	return lines
 }
 
-func (l Server) fate() string {
+func (l Server) outcome() string {
 	switch {
 	case l.Proof == nil:
 		return " still there"

@@ -85,7 +85,7 @@ func (r *Runner) next(sum *Summary) (next *Entry, err error) {
 	err = r.Queue.change(func(entries []Entry) ([]Entry, error) {
 		for i := range entries {
 			e := &entries[i]
-			why := e.hopeless(now)
+			why := e.reasonToSkip(now)
 			switch {
 			case !e.Open() || r.cut[e.ID]:
 				continue
@@ -108,8 +108,8 @@ func (r *Runner) next(sum *Summary) (next *Entry, err error) {
 	return next, err
 }
 
-// hopeless says why an entry is not to be begun; "": it is.
-func (e Entry) hopeless(now time.Time) string {
+// reasonToSkip says why an entry is not to be begun; "": it is.
+func (e Entry) reasonToSkip(now time.Time) string {
 	switch {
 	case !e.Until.IsZero() && !now.Before(e.Until):
 		return fmt.Sprintf("its until, %s, had passed when its turn came", clock(e.Until))

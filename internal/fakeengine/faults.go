@@ -218,8 +218,8 @@ func flood(n int) {
 	}
 }
 
-// bequeath gives the listening socket to a child in a session of its own.
-func bequeath(listener net.Listener) error {
+// passListenerOn gives the listening socket to a child in a session of its own.
+func passListenerOn(listener net.Listener) error {
 	file, err := listener.(*net.TCPListener).File()
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func serve(config Config, args []string, exit chan<- int) (*engine, error) {
 
 	fmt.Fprintf(os.Stderr, "listening on http://%s\n", listener.Addr())
 	if config.KeepsPort {
-		if err := bequeath(listener); err != nil {
+		if err := passListenerOn(listener); err != nil {
 			return nil, err
 		}
 	}

@@ -98,7 +98,7 @@ func SpanMain(argv []string) int {
 // listens for others at the side channel that its environment names.
 func nixlMain(argv []string, o options, faults Span) int {
 	stop := termSignal(faults.IgnoreTerm)
-	if code := faults.beset(stop); code != 0 {
+	if code := faults.waitForFault(stop); code != 0 {
 		return code
 	}
 
@@ -258,7 +258,7 @@ func (m *meeting) greet(conn net.Conn) {
 // first node's ends.
 func joined(address, name, told string, faults Span) int {
 	stop := termSignal(faults.IgnoreTerm)
-	if code := faults.beset(stop); code != 0 {
+	if code := faults.waitForFault(stop); code != 0 {
 		return code
 	}
 
@@ -279,8 +279,8 @@ func joined(address, name, told string, faults Span) int {
 	return faults.stay(stop, over)
 }
 
-// beset plays the faults of a start; 0: the program continues.
-func (s Span) beset(stop <-chan os.Signal) (code int) {
+// waitForFault plays the faults of a start; 0: the program continues.
+func (s Span) waitForFault(stop <-chan os.Signal) (code int) {
 	switch {
 	case s.Fails:
 		fmt.Fprintln(os.Stderr, "no such fabric")

@@ -265,7 +265,7 @@ func doubtOf(stated *float64, speed float64, samples []float64) string {
 		return "not a number"
 	case again != nil && math.Abs(*stated-*again) > share**again+rounding*speed:
 		return fmt.Sprintf("%.4g", *stated)
-	case again == nil && absurd(*stated, speed, len(samples)):
+	case again == nil && impossible(*stated, speed, len(samples)):
 		return fmt.Sprintf("%.4g, which cannot be", *stated)
 	}
 	return ""

@@ -164,7 +164,7 @@ func setSpeed(r *results.LlamaBenchRow, cell string) error {
 		if err != nil {
 			return fmt.Errorf("%q is not a speed", cell)
 		}
-		if !math.IsNaN(sd) && !absurd(sd, r.TokensPerS, 0) {
+		if !math.IsNaN(sd) && !impossible(sd, r.TokensPerS, 0) {
 			r.TokensPerSD = &sd
 		}
 	}

@@ -56,10 +56,10 @@ func SpeedText(row results.LlamaBenchRow) string {
 	return speed + " ± " + strconv.FormatFloat(*row.TokensPerSD, 'f', digits, 64)
 }
 
-// absurd reports whether n speeds, none below 0, cannot have a deviation beside
+// impossible reports whether n speeds, none below 0, cannot have a deviation beside
 // their mean. n is 0 where it is not known: then it is as many as llama-bench
 // takes by itself.
-func absurd(deviation, mean float64, n int) bool {
+func impossible(deviation, mean float64, n int) bool {
 	const usual = 5
 	return deviation < 0 || deviation > mean*math.Sqrt(float64(cmp.Or(n, usual)))
 }

@@ -70,7 +70,7 @@ func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
 			return p
 		}
 		p.Values[i] = value
-		worst = max(worst, Badness(t, *value))
+		worst = max(worst, MissRatio(t, *value))
 		if !holds {
 			missed = append(missed, fmt.Sprintf("%s %s", t.Figure, shortNumber(*value)))
 		}
@@ -109,8 +109,8 @@ func underLoad(c results.FailureClass) bool {
 	}
 }
 
-// Badness is 1 at the target, above 1 where it is missed.
-func Badness(t results.Condition, value float64) float64 {
+// MissRatio is 1 at the target, above 1 where it is missed.
+func MissRatio(t results.Condition, value float64) float64 {
 	ratio := func(a, b float64) float64 {
 		if a == b {
 			return 1

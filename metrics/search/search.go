@@ -16,9 +16,9 @@ type NextLoad struct {
 	Load float64 // to measure next, unless Done
 	Why  string  // this load, or why the search ends
 
-	Met    *float64 // highest load that is believed to meet the targets; null: none was seen
-	Missed *float64 // lowest load that is believed to miss them; null: none was seen
-	Within bool     // the two are within the tolerance, and both are believed
+	Met    *float64 // highest load that is decisive to meet the targets; null: none was seen
+	Missed *float64 // lowest load that is decisive to miss them; null: none was seen
+	Within bool     // the two are within the tolerance, and both are decisive
 	Doubts []string // what does not fit loads that get worse as they rise
 }
 
@@ -29,7 +29,7 @@ type NextLoad struct {
 // The first load is the estimate, or the lowest. From there it climbs, or
 // descends, until one load met the targets and one missed them, and then
 // halves what lies between on a logarithmic scale. A load whose outcome is
-// near a target is measured again before it is believed, and a third time if
+// near a target is measured again before it is decisive, and a third time if
 // the two disagree.
 func NextOf(policy results.SearchPolicy, estimate float64, probes []Probe) NextLoad {
 	s := search{policy: policy, estimate: estimate, probes: probes}
@@ -68,7 +68,7 @@ type level struct {
 }
 
 func (l level) tied() bool     { return l.met == l.missed }
-func (l level) believed() bool { return !l.tied() && (l.clear || max(l.met, l.missed) > 1) }
+func (l level) decisive() bool { return !l.tied() && (l.clear || max(l.met, l.missed) > 1) }
 
 func (s *search) tally() {
 	for _, p := range s.probes {
@@ -162,7 +162,7 @@ func (s *search) first() NextLoad {
 
 func (s *search) climb() NextLoad {
 	if s.low.load >= s.policy.To {
-		if !s.low.believed() {
+		if !s.low.decisive() {
 			return s.again(s.low)
 		}
 		return NextLoad{Done: true, Why: fmt.Sprintf("the highest load, %s, met the targets: the limit is above",
@@ -173,7 +173,7 @@ func (s *search) climb() NextLoad {
 
 func (s *search) descend() NextLoad {
 	if s.high.load <= s.policy.From {
-		if !s.high.believed() {
+		if !s.high.decisive() {
 			return s.again(s.high)
 		}
 		return NextLoad{Done: true, Why: fmt.Sprintf("the lowest load, %s, missed the targets",
@@ -225,10 +225,10 @@ func (s *search) close() bool {
 	return s.high.load <= s.low.load*(1+s.policy.Tolerance)*(1+slack) || mid <= s.low.load || mid >= s.high.load
 }
 
-// conclude measures the ends of the bracket again until both are believed.
+// conclude measures the ends of the bracket again until both are decisive.
 func (s *search) conclude() NextLoad {
 	for _, end := range []*level{s.low, s.high} {
-		if !end.believed() {
+		if !end.decisive() {
 			return s.again(end)
 		}
 	}

@@ -119,9 +119,9 @@ func (c curve) counted(s span, limit float64) (joules *float64, why string) {
 	return &moved, ""
 }
 
-// absurd says why a counter cannot be that of the power that was read; "" if
+// contradiction says why a counter cannot be that of the power that was read; "" if
 // it can.
-func absurd(counter, trapezoid float64) string {
+func contradiction(counter, trapezoid float64) string {
 	if ratio := counter / trapezoid; ratio < counterAtLeast || ratio > counterAtMost {
 		return fmt.Sprintf("it says %.1f J where the readings of power give %.1f J", counter, trapezoid)
 	}

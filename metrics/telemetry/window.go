@@ -55,7 +55,7 @@ func addEnergy(out *results.GPUWindow, t *track, idleW *float64, s span, limit f
 	if counter == nil || joules <= 0 {
 		return
 	}
-	if why := absurd(*counter, joules); why != "" && s.length() >= shortestWindowS {
+	if why := contradiction(*counter, joules); why != "" && s.length() >= shortestWindowS {
 		out.CounterJ, out.NoCounter = nil, why
 		return
 	}

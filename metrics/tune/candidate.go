@@ -21,7 +21,7 @@ type Candidate struct {
 	Point       string   // with the best figure of those that met the targets, else the nearest to them; "": none
 	Value       *float64 // mean of the figure there over server starts; null: not known
 	Met, Missed int      // steps there that met and missed the targets
-	Badness     float64  // of the worst target there, 1 at the target, more beyond; the mean of the steps
+	MissRatio   float64  // of the worst target there, 1 at the target, more beyond; the mean of the steps
 	Suspect     bool     // suspect steps were used
 
 	Failed  string // why its last round has no figures; "": it has some
@@ -83,14 +83,14 @@ func atPoint(policy results.TunePolicy, cell compare.Cell) Candidate {
 		worst := 0.0
 		for i, v := range p.Values {
 			if v != nil {
-				worst = max(worst, search.Badness(policy.Targets[i], *v))
+				worst = max(worst, search.MissRatio(policy.Targets[i], *v))
 			}
 		}
 		badness = append(badness, worst)
 		c.Suspect = c.Suspect || p.Suspect
 	}
 
-	c.Value, c.Badness = cell.MeanOf(figureOf(policy)), metrics.Mean(badness)
+	c.Value, c.MissRatio = cell.MeanOf(figureOf(policy)), metrics.Mean(badness)
 	return c
 }
 
@@ -113,7 +113,7 @@ func better(policy results.TunePolicy, a, b Candidate) int {
 		return by
 	}
 	if rank(a) == 1 {
-		return cmp.Or(cmp.Compare(b.Met-b.Missed, a.Met-a.Missed), cmp.Compare(a.Badness, b.Badness))
+		return cmp.Or(cmp.Compare(b.Met-b.Missed, a.Met-a.Missed), cmp.Compare(a.MissRatio, b.MissRatio))
 	}
 	if f, err := catalog.Named(policy.Figure); err == nil && f.Higher {
 		return cmp.Compare(*b.Value, *a.Value)
@@ -138,7 +138,7 @@ func (c Candidate) describe(policy results.TunePolicy) string {
 	case c.Value == nil:
 		return policy.Figure + " is not known"
 	case !c.Meets():
-		return fmt.Sprintf("it missed the targets, by %.0f %% at %s", 100*(c.Badness-1), c.Point)
+		return fmt.Sprintf("it missed the targets, by %.0f %% at %s", 100*(c.MissRatio-1), c.Point)
 	}
 	return fmt.Sprintf("%s %s at %s", policy.Figure, strconv.FormatFloat(*c.Value, 'g', digits, 64), c.Point)
 }

@@ -78,7 +78,7 @@ func (s *scrubber) walk(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if text, ok := v[name].(string); ok && secrets.IsName(name) && worthy(name, text) {
+			if text, ok := v[name].(string); ok && secrets.IsName(name) && looksSecret(name, text) {
 				s.learn(text, "value of "+name)
 			}
 
@@ -107,9 +107,9 @@ func (s *scrubber) walk(value any) {
 	}
 }
 
-// worthy leaves out what is under short names in small letters, which may
+// looksSecret is false for what is under short names in small letters, which may
 // be words of anything: "key": "output_throughput".
-func worthy(name, text string) bool {
+func looksSecret(name, text string) bool {
 	if name == strings.ToLower(name) && !strings.ContainsAny(name, "_-") && len(name) <= len("token") {
 		return random([]byte(text))
 	}
