@@ -16,8 +16,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// fromTests makes results of llama-bench's JSON objects: the tests of one model
-// in a file are one result, whose rows keep all their settings.
+// fromTests reads objects of llama-bench: the tests of one model in a file are one
+// result, whose rows keep all their settings.
 func fromTests(name string, objects []lenient.Object) (c content) {
 	groups := map[string]*stated.Entry{}
 	for _, o := range objects {
@@ -46,8 +46,8 @@ func fromTests(name string, objects []lenient.Object) (c content) {
 	return c
 }
 
-// fromPrograms makes results of what other programs wrote that measure an engine
-// without a server: the rows of one program with the same settings are one result.
+// fromPrograms reads objects of other programs that measure an engine without a server:
+// the rows of one program with the same settings are one result.
 func fromPrograms(name string, objects []lenient.Object) (c content) {
 	groups := map[string]*stated.Entry{}
 	for _, o := range objects {
@@ -167,7 +167,7 @@ func valuesOfSQL(text string) (all []string) {
 
 var closingQuote = regexp.MustCompile(`'\s*(,\s*('|-?\d|NULL)|$)`) // with what follows
 
-// objectOfCells makes an object of a row of a CSV file or an INSERT of llama-bench,
+// objectOfCells turns into an object a row of a CSV file or an INSERT of llama-bench,
 // whose values are text.
 func objectOfCells(heads, cells []string, line int) lenient.Object {
 	o := lenient.Object{Values: map[string]json.RawMessage{}, Line: line}

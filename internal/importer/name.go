@@ -122,7 +122,7 @@ func (n *namer) variant(e *stated.Entry) string {
 	return "imported"
 }
 
-// tidy makes a name of a text: one line, at most 80 characters, no emphasis.
+// tidy turns a text into a name: one line, at most 80 characters, no emphasis.
 func tidy(text string) string {
 	const longest = 80
 	text = strings.Join(strings.Fields(plain.Shown(text)), " ")
@@ -172,7 +172,7 @@ var (
 	hyphens    = regexp.MustCompile(`-{2,}`)
 )
 
-// slug makes the name of a folder of a text.
+// slug turns a text into the name of a folder.
 func slug(text string) string {
 	const longest = 60
 	s := strings.Trim(hyphens.ReplaceAllString(notInNames.ReplaceAllString(text, "-"), "-"), "-.")
@@ -195,8 +195,8 @@ func (n *namer) id(name string) string {
 	return unique
 }
 
-// shareEngines gives results that are under one name and model the engine that
-// the file names for others of them.
+// shareEngines gives results without an engine the one that the files name for others
+// of the same name and model.
 func shareEngines(all []*stated.Entry) {
 	of := map[[2]string]string{}
 	key := func(e *stated.Entry) [2]string { return [2]string{e.Variant, e.Model} }

@@ -103,7 +103,7 @@ func (a API) IsOpenAI() bool {
 	}
 }
 
-// Misfit says why prompts of a kind of dataset cannot go through the API, in words
+// Misfit returns why prompts of a kind of dataset cannot go through the API, in words
 // that follow its name; "": nothing about the kind speaks against it.
 func (a API) Misfit(kind string) string {
 	ranks := a.Name == "rerank" || a.Name == "score"
@@ -126,7 +126,7 @@ func (a API) Misfit(kind string) string {
 	return ""
 }
 
-// NoProbes says why probes, which are texts for one token, cannot go through the API, in
+// NoProbes returns why probes, which are texts for one token, cannot go through the API, in
 // words that follow its name; "": they can.
 func (a API) NoProbes() string {
 	switch {

@@ -48,7 +48,7 @@ type Ask struct {
 	Answers []string // to the turns before the one that the request is for
 }
 
-// wanted is the length to ask for in this turn, 0 to leave it to the server.
+// wanted returns the length to ask for in this turn; 0: leave it to the server.
 func (a Ask) wanted() int {
 	if n := len(a.Answers); n > 0 {
 		return a.Turns[n-1].OutputTokens
@@ -99,7 +99,7 @@ type Encoded struct {
 	Tools *toolcall.Set // that the answer may call; nil: none
 }
 
-// Encode makes the body of a request. Fields of Target.Body replace those of
+// Encode returns the body of a request. Fields of Target.Body replace those of
 // the same name and otherwise follow them by name.
 func (a API) Encode(o *Common, q Ask) (Encoded, error) {
 	if err := errors.Join(a.check(q.Prompt), a.checkTools(o, q)); err != nil {

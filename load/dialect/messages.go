@@ -142,7 +142,7 @@ func anthropicDelta(delta []byte, index int, c *event.Chunk) {
 	})
 }
 
-// anthropicFinish is a stop reason by the name that the other APIs have for it.
+// anthropicFinish returns a stop reason by the name that the other APIs use.
 func anthropicFinish(reason []byte) []byte {
 	switch string(reason) {
 	case "max_tokens":

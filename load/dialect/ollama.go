@@ -13,8 +13,6 @@ import (
 // of text.
 type ollama struct{ chat bool }
 
-var ollamaNames = aliases{"repetition_penalty": "repeat_penalty"}
-
 func (d ollama) fields(o *Common, a Ask) ([]field, error) {
 	f := []field{{"model", o.Model}}
 	switch images := bareImages(a.Images); {
@@ -26,7 +24,7 @@ func (d ollama) fields(o *Common, a Ask) ([]field, error) {
 		f = append(f, field{"prompt", a.joined()}, field{"raw", true})
 	}
 	options := limitField(nil, "num_predict", a)
-	sampling, err := samplingFields(o.Sampling, ollamaNames)
+	sampling, err := samplingFields(o.Sampling, llamaCPPNames) // which Ollama runs
 	return append(f, field{"stream", !o.NoStream}, field{"options", append(options, sampling...)}), err
 }
 

@@ -43,7 +43,7 @@ type responsesPart struct {
 	Annotations *[]string `json:"annotations,omitempty"`
 }
 
-// responsesInput is the prompt as a text, or as a list of items where that
+// responsesInput returns the prompt as a text, or as a list of items where that
 // cannot say all.
 func responsesInput(a Ask) any {
 	if len(a.Answers) == 0 && len(a.Images) == 0 {

@@ -57,7 +57,7 @@ func parameters(f toolcall.Function) json.RawMessage {
 	return f.Parameters
 }
 
-// responsesTool is a function in the form of OpenAI's Responses.
+// responsesTool returns a function in the form of OpenAI's Responses.
 func responsesTool(f toolcall.Function) []field {
 	return []field{
 		{"type", "function"},
@@ -68,7 +68,7 @@ func responsesTool(f toolcall.Function) []field {
 	}
 }
 
-// anthropicTool is a function in the form of Anthropic's Messages.
+// anthropicTool returns a function in the form of Anthropic's Messages.
 func anthropicTool(f toolcall.Function) []field {
 	return []field{{"name", f.Name}, {"description", f.Description}, {"input_schema", parameters(f)}}
 }

@@ -110,7 +110,7 @@ func (c *socketConn) scratch() *sse.Scratch {
 	return &c.loop.scratch
 }
 
-// cancel makes every wait on the connection end at once.
+// cancel ends every wait on the connection at once.
 func (c *socketConn) cancel() {
 	c.canceled.Store(true)
 	if c.conn != nil {

@@ -189,7 +189,7 @@ func (l *loop) control(op, fd int, events uint32) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}))
 }
 
-// tellRoom has epoll also report when there is room to write, at once if there is now.
+// tellRoom makes epoll also report when there is room to write, at once if there is now.
 func (l *loop) tellRoom(c *socketConn) error {
 	if c.roomTold {
 		return nil
@@ -220,7 +220,7 @@ func (l *loop) leave(c *socketConn) {
 	l.conns[c.fd] = nil
 }
 
-// drive has the loop call w.step each time something happens on c, until it is
+// drive makes the loop call w.step each time something happens on c, until it returns
 // true.
 func (l *loop) drive(c *socketConn, w worker) {
 	l.mu.Lock()
@@ -232,7 +232,7 @@ func (l *loop) drive(c *socketConn, w worker) {
 	}
 }
 
-// schedule has the work of c looked at without an event.
+// schedule makes the loop call the work of c although nothing happened on it.
 func (l *loop) schedule(c *socketConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -296,7 +296,7 @@ func (l *loop) wait() int {
 	return n
 }
 
-// poll is epoll_pwait with a limit of time.
+// poll calls epoll_pwait with a time limit.
 func (l *loop) poll(limit time.Duration) int {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch,
 		uintptr(limit.Milliseconds()), 0, 0)

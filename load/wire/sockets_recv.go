@@ -29,7 +29,7 @@ func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
 	return r.receiveBy(fd, p, unix.MSG_DONTWAIT)
 }
 
-// peek is receive that leaves the bytes where they are.
+// peek reads like receive and leaves the bytes in the socket.
 func (r *receiver) peek(fd int, p []byte) (n int, err error) {
 	n, _, err = r.receiveBy(fd, p, unix.MSG_DONTWAIT|unix.MSG_PEEK)
 	return n, err

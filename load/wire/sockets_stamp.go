@@ -152,7 +152,7 @@ func histIndex(d uint64) int {
 	return (shift+1)<<histBits + int(d>>shift) - 1<<histBits
 }
 
-// histValue is the middle of a step.
+// histValue returns the middle of a step.
 func histValue(i int) int64 {
 	if i < 1<<histBits {
 		return int64(i)
@@ -168,7 +168,7 @@ func (h *histogram) total() (n int64) {
 	return n
 }
 
-// quantile is the value of rank q of those counted, 0 if there are none.
+// quantile returns the value of rank q of those counted, 0 if there are none.
 func (h *histogram) quantile(q float64) time.Duration {
 	rank := int64(q*float64(h.total()-1)) + 1
 	for i := range h.counts {

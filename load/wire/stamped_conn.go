@@ -79,7 +79,7 @@ func (c *stampedConn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// unread is how many bytes complete the head, or the record.
+// unread returns how many bytes complete the head, or the record.
 func (c *stampedConn) unread() int {
 	if c.got < recordHead {
 		return recordHead - c.got
@@ -134,7 +134,7 @@ func (c *stampedConn) now() time.Duration {
 	return c.stamps.clock.Now()
 }
 
-// underneath is the stampedConn below a connection of net/http; nil: there is none.
+// underneath returns the stampedConn below a connection of net/http; nil: there is none.
 func underneath(conn net.Conn) *stampedConn {
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = secure.NetConn()

@@ -266,7 +266,7 @@ func (t *httpTransport) openSecure(ctx context.Context, network, addr string) (n
 
 var errHandshake = errors.New("TLS handshake timeout")
 
-// tlsConfig is that of a connection to addr.
+// tlsConfig returns the configuration of a connection to addr.
 func tlsConfig(c *tls.Config, addr string) *tls.Config {
 	if c = c.Clone(); c == nil {
 		c = new(tls.Config)

@@ -59,7 +59,7 @@ func readDetail(e *stated.Entry, o lenient.Object) {
 	}
 }
 
-// successes are the indices of requests that count.
+// successes returns the indices of the requests that count.
 func (r requests) successes() []int {
 	var good []int
 	for i := range r.ttfts {
@@ -141,8 +141,8 @@ func compareTotal(e *stated.Entry, name string, stated *int64, sum int) {
 // computed again.
 const exactly = 1e-6
 
-// replaceDist puts the distribution of a sample in the place of the stated figures,
-// and says where the two disagree.
+// replaceDist replaces stated figures by the distribution of the sample, and warns where
+// the two disagree.
 func replaceDist(e *stated.Entry, name string, stated *results.Dist, sample []float64) {
 	percentiles := []float64{50, 90, 95, 99}
 	for _, p := range stated.Percentiles {
@@ -176,7 +176,7 @@ func compareFigure(e *stated.Entry, name string, stated, again *float64) {
 	}
 }
 
-// arrivals are the times at which the requests were to be sent, on the clock of
+// arrivals returns the times at which the requests were to be sent, on the clock of
 // their starts. Older clients do not save how long a request waited for others.
 func (r requests) arrivals() []float64 {
 	if len(r.queues) != len(r.starts) {
@@ -189,7 +189,7 @@ func (r requests) arrivals() []float64 {
 	return arrivals
 }
 
-// records makes one record a request. Every gap that was saved is a chunk; what
+// records returns one record for each request. Every gap that was saved is a chunk; what
 // the chunks carried was not saved.
 func (r requests) records() []results.Record {
 	arrivals := r.arrivals()

@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// generationOf tells by its keys which client wrote a result.
+// generationOf returns the generation of the client that wrote a result, by its keys.
 func generationOf(o lenient.Object) results.Generation {
 	switch {
 	case o.Has("best_of"), o.Has("request_goodput:"):
@@ -22,8 +22,8 @@ func generationOf(o lenient.Object) results.Generation {
 	return results.VLLM010
 }
 
-// fromSaved reads what --save-result of vLLM's client or --output-file of
-// SGLang's wrote.
+// fromSaved reads a file that vLLM's client wrote with --save-result, or SGLang's with
+// --output-file.
 func fromSaved(name, format string, o lenient.Object) *stated.Entry {
 	e := stated.New(name, format, o.Line)
 	if format == VLLM {
@@ -61,9 +61,9 @@ func fromSaved(name, format string, o lenient.Object) *stated.Entry {
 	return e
 }
 
-// takeMetadata takes what a client wrote of --metadata, and the settings that
-// SGLang's result repeats of the server: single values under names that no
-// client has of its own.
+// takeMetadata takes what a client was given with --metadata, and the settings of the
+// server that SGLang's results repeat: single values under keys that are not a
+// client's own.
 func takeMetadata(e *stated.Entry, o lenient.Object) {
 	for _, key := range o.Keys {
 		var value any
@@ -84,7 +84,7 @@ func takeMetadata(e *stated.Entry, o lenient.Object) {
 	}
 }
 
-// isClientKey says that a key is one of a client's own, and tells nothing of
+// isClientKey reports whether a key is one of a client's own, and tells nothing about
 // the server or the load.
 func isClientKey(key string) bool {
 	switch key {

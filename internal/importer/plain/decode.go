@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Decode makes UTF-8 of a file's bytes. A byte order mark says that it is UTF-16,
+// Decode turns the bytes of a file into UTF-8. A byte order mark says that it is UTF-16,
 // or every other one of its first bytes being 0; bytes that are not UTF-8 become
 // U+FFFD.
 func Decode(data []byte) (text []byte, encoding string) {

@@ -19,7 +19,7 @@ import (
 
 var notInFolderNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// FolderName makes the name of a run of the name of a file.
+// FolderName returns the name of a run that is imported from a file of this name.
 func FolderName(file string) string {
 	name := strings.Trim(notInFolderNames.ReplaceAllString(strings.TrimSuffix(file, filepath.Ext(file)), "-"), "-.")
 	if name == "" {

@@ -152,7 +152,7 @@ func (e *Entry) checkRates() {
 	}
 }
 
-// Result makes the result of a named entry. version is that of the engine, where the
+// Result returns the result of a named entry. version is that of the engine, where the
 // file does not tell it.
 func (e *Entry) Result(version string) *results.Result {
 	text := fmt.Sprintf("read out of %s (%s), not measured here: no telemetry, no proof of a clean start; the client "+
@@ -191,7 +191,7 @@ func (e *Entry) Result(version string) *results.Result {
 	return r
 }
 
-// judge gives the verdict: what did not finish all it was asked is never ranked.
+// judge sets the verdict: what did not finish all it was asked is never ranked.
 func (e *Entry) judge(r *results.Result) {
 	if r.Figures.Failed > 0 {
 		why := unknownCause

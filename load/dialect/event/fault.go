@@ -103,7 +103,7 @@ func Cut(s string, limit int) string {
 	return strings.ToValidUTF8(strings.ToValidUTF8(s[:limit], ""), "\uFFFD") + "..."
 }
 
-// DescribeJSONTrouble says what an unparsable event looks like.
+// DescribeJSONTrouble returns an error that shows an event which is not JSON.
 func DescribeJSONTrouble(data []byte) error {
 	if strings.HasPrefix(string(data), "{") && strings.Contains(string(data), "}\n{") {
 		return fmt.Errorf("one event holds several JSON values: the server ends its events with one newline, not "+
