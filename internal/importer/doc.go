@@ -136,13 +136,32 @@ func (o Options) version() string {
 // checkSets refuses settings that cannot be meant.
 func checkSets(sets []Setting) error {
 	for _, s := range sets {
-		if s.Key == "" || s.Value == "" {
-			return fmt.Errorf("set %s=%s: want key=value", s.Key, s.Value)
-		}
-		if slices.Contains([]string{"max_concurrency", "num_prompts", "input_len", "output_len"}, s.Key) {
-			if v, ok := plain.Number(s.Value); !ok || v != math.Trunc(v) || v < 0 {
-				return fmt.Errorf("set %s=%s: want a whole number", s.Key, s.Value)
+		want := ""
+		v, isNumber := plain.Number(s.Value)
+		switch s.Key {
+		case "max_concurrency", "num_prompts", "input_len", "output_len":
+			if !isNumber || v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
+				want = "a whole number"
 			}
+		case "burstiness", "temperature":
+			if !isNumber {
+				want = "a number"
+			}
+		case "request_rate":
+			if !isNumber && !strings.EqualFold(s.Value, "inf") {
+				want = "a number, or inf"
+			}
+		case "ignore_eos":
+			if !strings.EqualFold(s.Value, "true") && !strings.EqualFold(s.Value, "false") {
+				want = "true or false"
+			}
+		}
+
+		if s.Key == "" || s.Value == "" {
+			want = "key=value"
+		}
+		if want != "" {
+			return fmt.Errorf("set %s=%s: want %s", s.Key, s.Value, want)
 		}
 	}
 	return nil
