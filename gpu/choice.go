@@ -207,13 +207,10 @@ func readWithin(ctx context.Context, sampler device.Sampler) ([]device.Reading, 
 		readings, err := sampler.Read(ctx)
 		answers <- answer{readings, err}
 	}()
-	timer := time.NewTimer(trialLimit + killGrace)
-	defer timer.Stop()
-
 	select {
 	case a := <-answers:
 		return a.readings, a.err
-	case <-timer.C:
+	case <-time.After(trialLimit + killGrace):
 		return nil, fmt.Errorf("%s: no answer for %v", sampler.Name(), trialLimit)
 	}
 }

@@ -140,13 +140,11 @@ func (l *loop) finish(cancel context.CancelFunc) {
 
 // settle waits for an answer for at most limit; what does not come is a gap.
 func (l *loop) settle(limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case a := <-l.answers:
 		l.pass(a)
 		return true
-	case <-timer.C:
+	case <-time.After(limit):
 		l.noAnswer()
 		return false
 	}

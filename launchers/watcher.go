@@ -61,19 +61,16 @@ func (w *watcher) watch(stalled func()) {
 	stopwatch := awake.Start()
 
 	for {
-		timer := time.NewTimer(w.pause())
 		select {
 		case <-w.process.Done():
-			timer.Stop()
 			w.fail(w.exitFailure(w.stage()))
 			return
 		case <-w.quit:
-			timer.Stop()
 			if _, exited := w.process.Exit(); exited {
 				w.fail(w.exitFailure(w.stage())) // it ended before it was asked to
 			}
 			return
-		case <-timer.C:
+		case <-time.After(w.pause()):
 		}
 
 		if lost := stopwatch.Look().Stopped; lost > 0 {
@@ -246,12 +243,10 @@ func (w *watcher) awaitOwnEnd() {
 		return
 	}
 
-	timer := time.NewTimer(w.patience() - time.Since(seen))
-	defer timer.Stop()
 	select {
 	case <-w.process.Done():
 	case <-w.killNow:
-	case <-timer.C:
+	case <-time.After(w.patience() - time.Since(seen)):
 	}
 }
 

@@ -74,13 +74,10 @@ func (t *tool) call(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, err
 	}
 
-	hung := time.NewTimer(toolLimit + toolGrace + time.Second) // no signal reaches it
-	defer hung.Stop()
-
 	select {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%s %s: %w", t.name, strings.Join(args, " "), context.Cause(ctx))
-	case <-hung.C:
+	case <-time.After(toolLimit + toolGrace + time.Second): // no signal reaches it
 		return nil, t.giveUp("it hangs in " + strings.Join(args, " "))
 	case a := <-answers:
 		return a.out, t.judge(args, a.out, a.err)
@@ -239,13 +236,10 @@ func (t *tool) Close() error {
 	}
 
 	end()
-	timer := time.NewTimer(toolGrace + time.Second)
-	defer timer.Stop()
-
 	select {
 	case <-over:
 		return nil
-	case <-timer.C:
+	case <-time.After(toolGrace + time.Second):
 		return fmt.Errorf("%s: it does not end", t.name)
 	}
 }

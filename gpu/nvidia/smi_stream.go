@@ -78,9 +78,7 @@ func (s *smiStream) put(round []device.Reading) {
 
 // next waits for a round that is not older than limit.
 func (s *smiStream) next(ctx context.Context, oldest, patience time.Duration) ([]device.Reading, error) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-
+	over := time.After(patience)
 	for {
 		select {
 		case round := <-s.rounds:
@@ -89,7 +87,7 @@ func (s *smiStream) next(ctx context.Context, oldest, patience time.Duration) ([
 			}
 		case <-s.ended:
 			return nil, s.err
-		case <-timer.C:
+		case <-over:
 			return nil, fmt.Errorf("nvidia-smi: no line for %v", patience)
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -101,11 +99,9 @@ func (s *smiStream) next(ctx context.Context, oldest, patience time.Duration) ([
 // in the driver cannot be ended.
 func (s *smiStream) close() {
 	s.cancel()
-	timer := time.NewTimer(2 * time.Second)
-	defer timer.Stop()
 	select {
 	case <-s.ended:
-	case <-timer.C:
+	case <-time.After(2 * time.Second):
 	}
 }
 

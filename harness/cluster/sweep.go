@@ -125,13 +125,10 @@ func forwardKill(p *os.Process, killNow, ended <-chan struct{}) {
 		return
 	}
 
-	again := time.NewTicker(killPeriod)
-	defer again.Stop()
-
 	for {
 		_ = p.Signal(KillSignal) // it may just have ended
 		select {
-		case <-again.C:
+		case <-time.After(killPeriod):
 		case <-ended:
 			return
 		}

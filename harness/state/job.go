@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 )
 
@@ -84,10 +85,8 @@ func LockJob(ctx context.Context, root, job, run string) (*Store, *Lock, error) 
 			return nil, nil, err
 		}
 
-		select {
-		case <-ctx.Done():
+		if !sleep.For(ctx, poll) {
 			return nil, nil, fmt.Errorf("lock job %s: %w", job, context.Cause(ctx))
-		case <-time.After(poll):
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/scrape"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -64,17 +65,12 @@ func (m *serverMetrics) Begin(ctx context.Context, zero time.Time) {
 
 // watch looks at one server until the pass has ended, and once more then.
 func (m *serverMetrics) watch(ctx context.Context, i int, read metricsReader, zero time.Time) {
+	passing, free := sleep.UnlessClosed(ctx, m.stop)
+	defer free()
 	for began := time.Now(); m.look(ctx, i, read, zero); began = time.Now() {
-		timer := time.NewTimer(max(metricsPeriod-time.Since(began), metricsPause))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-m.stop:
-			timer.Stop()
+		if !sleep.For(passing, max(metricsPeriod-time.Since(began), metricsPause)) {
 			m.look(ctx, i, read, zero)
 			return
-		case <-timer.C:
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -37,18 +38,13 @@ func watchStrangers(ctx context.Context, source Source, servers []step.Server, i
 	s := &strangers{source: source, servers: servers, ids: ids, stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
-		tick := time.NewTicker(strangersPeriod)
-		defer tick.Stop()
-		for {
+		open, free := sleep.UnlessClosed(ctx, s.stop)
+		defer free()
+		for s.look(ctx); sleep.For(open, strangersPeriod); {
 			s.look(ctx)
-			select {
-			case <-ctx.Done():
-				return
-			case <-s.stop:
-				s.look(ctx)
-				return
-			case <-tick.C:
-			}
+		}
+		if ctx.Err() == nil {
+			s.look(ctx)
 		}
 	}()
 	return s
@@ -57,11 +53,9 @@ func watchStrangers(ctx context.Context, source Source, servers []step.Server, i
 // end takes a last look, unless looking hangs.
 func (s *strangers) end() {
 	close(s.stop)
-	timer := time.NewTimer(2 * strangersLimit)
-	defer timer.Stop()
 	select {
 	case <-s.done:
-	case <-timer.C:
+	case <-time.After(2 * strangersLimit):
 	}
 }
 

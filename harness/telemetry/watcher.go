@@ -111,11 +111,9 @@ func (w *watcher) write() {
 
 // await waits until every device has been read once.
 func (w *watcher) await(ctx context.Context, limit time.Duration) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(limit):
 	case <-w.ready:
 	}
 }

@@ -36,12 +36,9 @@ func (c *Container) watch(ctx context.Context, followed <-chan struct{}) {
 
 	close(c.over)
 	c.awaitReason(ctx)
-	timer := time.NewTimer(lastLog)
-	defer timer.Stop()
-
 	select {
 	case <-followed:
-	case <-timer.C:
+	case <-time.After(lastLog):
 	case <-ctx.Done():
 	}
 
@@ -116,12 +113,10 @@ func (c *Container) awaitSign(ctx context.Context) {
 // pause is the time between two tries. It looks for kills at each tick: their counter
 // may be gone after it. It reports false if ctx ended.
 func (c *Container) pause(ctx context.Context, tick <-chan time.Time) bool {
-	timer := time.NewTimer(c.cli.Limits.Again)
-	defer timer.Stop()
-
+	over := time.After(c.cli.Limits.Again)
 	for {
 		select {
-		case <-timer.C:
+		case <-over:
 			return true
 		case <-tick:
 			c.noteKills()

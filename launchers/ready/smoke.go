@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -60,15 +61,7 @@ func (r *Progress) smokeCause(ctx context.Context, failure *results.Failure) *re
 	if failure.HTTPStatus == 0 {
 		notice = cutOffNotice
 	}
-	timer := time.NewTimer(notice)
-	defer timer.Stop()
-
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-
-	if ctx.Err() == nil {
+	if sleep.For(ctx, notice) {
 		return failure
 	}
 
