@@ -116,20 +116,14 @@ const rounds = 10
 // ids that it reads as.
 func (c coder) converge(ctx context.Context, ids []int, want int) (string, []int, error) {
 	for left := rounds; ; left-- {
-		text, err := c.decode(ctx, ids)
-		if err != nil {
-			return "", nil, err
-		}
-		if ids, err = c.encode(ctx, text); err != nil {
-			return "", nil, err
-		}
+		text, read, err := c.reread(ctx, ids)
 		switch {
-		case left == 0 || len(ids) == want:
-			return text, ids, nil
-		case len(ids) < want:
-			ids = append(ids, c.draw(0, c.size, want-len(ids))...)
+		case err != nil || left == 0 || len(read) == want:
+			return text, read, err
+		case len(read) < want:
+			ids = append(read, c.draw(0, c.size, want-len(read))...)
 		default:
-			ids = ids[:want]
+			ids = read[:want]
 		}
 	}
 }
@@ -140,25 +134,28 @@ func (c coder) converge(ctx context.Context, ids []int, want int) (string, []int
 func (c coder) fit(ctx context.Context, ids []int, want int) (string, []int, error) {
 	text, read, err := c.converge(ctx, ids, want)
 	for short := 1; err == nil && len(read) > want && short < want; short++ {
-		if text, err = c.decode(ctx, read[:want-short]); err == nil {
-			read, err = c.encode(ctx, text)
-		}
+		text, read, err = c.reread(ctx, read[:want-short])
 	}
 	return text, read, err
 }
 
 // cutOnce is the way of 2025: read again once, cut, written again.
 func (c coder) cutOnce(ctx context.Context, ids []int, want int) (string, []int, error) {
-	text, err := c.decode(ctx, ids)
+	_, ids, err := c.reread(ctx, ids)
 	if err != nil {
 		return "", nil, err
 	}
-	if ids, err = c.encode(ctx, text); err != nil {
-		return "", nil, err
-	}
 	ids = ids[:min(want, len(ids))]
-	text, err = c.decode(ctx, ids)
+	text, err := c.decode(ctx, ids)
 	return text, ids, err
+}
+
+// reread writes ids as text, and reads that.
+func (c coder) reread(ctx context.Context, ids []int) (text string, read []int, err error) {
+	if text, err = c.decode(ctx, ids); err == nil {
+		read, err = c.encode(ctx, text)
+	}
+	return text, read, err
 }
 
 func (c coder) decode(ctx context.Context, ids []int) (string, error) {

@@ -197,14 +197,14 @@ func (s *Server) join(c *companions) {
 		s.group.Go(func() {
 			select {
 			case <-m.tool.over:
-				s.fail(m.tool.earlyExit())
 			case <-s.quit:
 				select {
 				case <-m.tool.over: // exited first
-					s.fail(m.tool.earlyExit())
 				default:
+					return
 				}
 			}
+			s.fail(m.tool.earlyExit())
 		})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -365,8 +364,5 @@ func discard(ctx context.Context, server *Server, failure *results.Failure) *res
 }
 
 func asFailure(err error) *results.Failure {
-	if failure, ok := errors.AsType[*results.Failure](err); ok {
-		return failure
-	}
-	return results.Failf(results.FailInternal, "%v", err)
+	return results.AsFailure(err, results.FailInternal)
 }

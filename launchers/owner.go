@@ -45,8 +45,8 @@ func OwnerOf(ctx context.Context, baseURL string) (Owner, error) {
 			continue
 		}
 		if pid, ok := eldest(l.Inode); ok {
-			argv, err := argvOf(pid)
-			return Owner{pid, argv}, err
+			argv, err := proc.System.Argv(pid)
+			return Owner{pid, withoutSecrets(argv)}, err
 		}
 		return Owner{}, fmt.Errorf("the process that listens on port %d belongs to another user or another container",
 			port)
@@ -108,15 +108,6 @@ func eldest(inode string) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// argvOf is the command line of a process without its secrets.
-func argvOf(pid int) ([]string, error) {
-	argv, err := proc.System.Argv(pid)
-	if err != nil {
-		return nil, err
-	}
-	return withoutSecrets(argv), nil
 }
 
 // withoutSecrets hides the values of arguments that are named like secrets.

@@ -146,11 +146,7 @@ func (s *Server) OwnPIDs() []int {
 		return nil
 	}
 	procs, _ := s.process.Tree() // what cannot be listed is not shown to be ours
-	var pids []int
-	for _, p := range procs {
-		pids = append(pids, p.PID)
-	}
-	return append(pids, s.companions.ownPIDs()...)
+	return append(pidsOf(procs), s.companions.ownPIDs()...)
 }
 
 // write puts an event of this life into the journal.

@@ -159,12 +159,16 @@ func assignments(variables map[string]string) []string {
 
 // start runs the program.
 func (s *spawner) start(argv, env []string) *results.Failure {
-	log, err := serverlog.Open(s.spec.LogPath, s.kind.Log, s.kind.Args.Slots, s.spec.Ready.Log)
-	if err != nil {
-		return results.Failf(results.FailDisk, "open server log: %v", err)
+	log, failure := s.openLog()
+	if failure != nil {
+		return failure
 	}
+
 	s.log, s.began = log, time.Now()
-	s.process, err = s.execute(argv, env)
+	p, err := process.Start(process.Config{
+		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie, Cgroup: true,
+		OrphanGrace: s.kind.OrphanGrace, Place: s.spec.Place,
+	})
 	if err != nil {
 		log.Close()
 		if errors.Is(err, process.ErrNotFound) {
@@ -172,20 +176,16 @@ func (s *spawner) start(argv, env []string) *results.Failure {
 		}
 		return results.Failf(results.FailBadRecipe, "start %q: %v", argv[0], err)
 	}
-	s.info.PID = s.process.Info().PID
+	s.process, s.info.PID = p, p.Info().PID
 	return nil
 }
 
-// execute runs the recipe's argv. The result is nil after an error.
-func (s *spawner) execute(argv, env []string) (execution, error) {
-	p, err := process.Start(process.Config{
-		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie, Cgroup: true,
-		OrphanGrace: s.kind.OrphanGrace, Place: s.spec.Place,
-	})
+func (s *spawner) openLog() (*serverlog.Log, *results.Failure) {
+	log, err := serverlog.Open(s.spec.LogPath, s.kind.Log, s.kind.Args.Slots, s.spec.Ready.Log)
 	if err != nil {
-		return nil, err
+		return nil, results.Failf(results.FailDisk, "open server log: %v", err)
 	}
-	return p, nil
+	return log, nil
 }
 
 func (s *spawner) checkFolder() *results.Failure {
@@ -248,20 +248,18 @@ func (s *spawner) addPrivate(ctx context.Context, job *container.Job) error {
 	}
 	job.Argv = slices.Concat(job.Argv, own.Args)
 	job.Env = maps.Clone(job.Env)
-	for name, value := range own.Env {
-		if job.Env == nil {
-			job.Env = map[string]string{}
-		}
-		job.Env[name] = value
+	if job.Env == nil {
+		job.Env = map[string]string{}
 	}
+	maps.Copy(job.Env, own.Env)
 	return nil
 }
 
 // runContainer runs the container.
 func (s *spawner) runContainer(ctx context.Context, cli container.CLI, job container.Job) *results.Failure {
-	log, err := serverlog.Open(s.spec.LogPath, s.kind.Log, s.kind.Args.Slots, s.spec.Ready.Log)
-	if err != nil {
-		return results.Failf(results.FailDisk, "open server log: %v", err)
+	log, failure := s.openLog()
+	if failure != nil {
+		return failure
 	}
 	c, began, failure := container.Start(ctx, cli, job, s.spec.OnReadinessChange)
 	if failure != nil {

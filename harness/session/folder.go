@@ -94,6 +94,8 @@ func (s *Session) Environment(host gpu.HostFacts) map[string]any {
 	}
 }
 
+const softFiles = "open_files_soft"
+
 // limitsBy are the limits of this process on connections, which its servers
 // inherit, as get reads them; nil where they cannot be read. The soft one is as
 // bench raised it.
@@ -102,7 +104,7 @@ func limitsBy(get func(resource int, limit *syscall.Rlimit) error) map[string]ui
 	if get(syscall.RLIMIT_NOFILE, &files) != nil {
 		return nil
 	}
-	return map[string]uint64{"open_files_soft": files.Cur, "open_files_hard": files.Max}
+	return map[string]uint64{softFiles: files.Cur, "open_files_hard": files.Max}
 }
 
 // hiddenWebhook replaces, in a results folder, the address of a notification that

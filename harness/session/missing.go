@@ -28,7 +28,7 @@ func Missing(sc *scenarios.Scenario, p *plan.Plan, environ []string) []string {
 		}
 	}
 	slices.Sort(programs)
-	return slices.Concat(p.Problems, programs, tooManyRequests(sc, openFileLimit()))
+	return slices.Concat(p.Problems, programs, tooManyRequests(sc, limitsBy(syscall.Getrlimit)[softFiles]))
 }
 
 // missingPrograms says of each program that is not there which variants need it.
@@ -57,7 +57,8 @@ func missingPrograms(sc *scenarios.Scenario, p *plan.Plan, environ []string) map
 const reservedFiles = 128
 
 // tooManyRequests names load points with more requests at once than the limit of
-// open files allows: each has a connection. Load agents have limits of their own.
+// open files allows (0: not known): each has a connection. Load agents have limits of
+// their own.
 func tooManyRequests(sc *scenarios.Scenario, limit uint64) []string {
 	if sc.Client.Elsewhere() || limit == 0 || !sc.Method.SendsRequests() {
 		return nil
@@ -75,15 +76,6 @@ func tooManyRequests(sc *scenarios.Scenario, limit uint64) []string {
 		}
 	}
 	return out
-}
-
-// openFileLimit is how many files this program may open; 0: not known.
-func openFileLimit() uint64 {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return 0
-	}
-	return limit.Cur
 }
 
 // RefuseMissing is a usage error that lists what the machine lacks for the run:
