@@ -69,3 +69,17 @@ func TestRatesWithDurationInMilliseconds(t *testing.T) {
 		t.Errorf("warning %s: %s", w.Code, w.Message)
 	}
 }
+
+// An object without a single figure is not imported: it would be a step with verdict ok.
+func TestResultsWithoutFigures(t *testing.T) {
+	for file, want := range map[string]string{
+		`{"benchmarks": [null, {}], "args": {}}`:   "2 results of guidellm without a figure",
+		`{"tput_per_gpu": "x", "model": "m"}`:      "1 result of inferencex without a figure",
+		"Metric,avg,min,max\nRequest Latency,,,\n": "a CSV file of AIPerf or genai-perf without a figure",
+	} {
+		got, err := Import([]Source{{"a", []byte(file)}}, Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: imported %+v, error %v, want one with %q", file, got, err, want)
+		}
+	}
+}

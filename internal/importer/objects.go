@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/internal/importer/stated"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/internal/programs"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -42,6 +43,13 @@ func fromObjects(name string, objects []lenient.Object, asked string) content {
 			measured = append(measured, o)
 		default:
 			found, err = clients.Read(name, kind, o)
+			all := len(found)
+			if asked == "" {
+				found = slices.DeleteFunc(found, func(e *stated.Entry) bool { return !e.HasFigures() })
+			}
+			if without := all - len(found); without > 0 {
+				err = fmt.Errorf("%s of %s without a figure", text.Count(without, "result"), kind)
+			}
 		}
 		if err != nil {
 			c.reject(o.Line, err.Error())

@@ -85,6 +85,9 @@ func readAs(name string, text []byte, format string) (content, error) {
 		return content{}, errors.New("it is empty")
 	case clients.IsPerfCSV(trimmed) && (format == "" || format == clients.Perf || format == formatCSV):
 		e, rest := clients.FromPerfCSV(name, text)
+		if !e.HasFigures() {
+			return content{}, errors.New("a CSV file of AIPerf or genai-perf without a figure")
+		}
 		return content{format: clients.Perf, entries: []*stated.Entry{e}, lines: rest}, nil
 	case format == formatCSV || format == "" && isCSV(trimmed):
 		c, err := fromCSV(name, text)
