@@ -3,10 +3,10 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 )
 
@@ -33,19 +33,10 @@ func CommandLine(s PlannedServer) string {
 func commandLine(env map[string]string, argv []string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		words = append(words, name+"="+quote(env[name]))
+		words = append(words, name+"="+text.QuoteForShell(env[name]))
 	}
 	for _, word := range argv {
-		words = append(words, quote(word))
+		words = append(words, text.QuoteForShell(word))
 	}
 	return strings.Join(words, " ")
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-func quote(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -5,9 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -52,44 +51,14 @@ func shellCommand(s results.Server) string {
 	if len(s.Env)+len(s.DroppedEnv) > 0 {
 		words = append(words, "env")
 		for _, name := range s.DroppedEnv {
-			words = append(words, "-u", quote(name))
+			words = append(words, "-u", text.QuoteForShell(name))
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-			words = append(words, quote(name+"="+s.Env[name]))
+			words = append(words, text.QuoteForShell(name+"="+s.Env[name]))
 		}
 	}
 	for _, arg := range s.Argv {
-		words = append(words, quote(arg))
+		words = append(words, text.QuoteForShell(arg))
 	}
 	return strings.Join(words, " ")
-}
-
-// quote makes one word for a shell, on one line of printable characters. Words
-// with others need a shell that knows $'...': bash, zsh, ksh, busybox.
-func quote(word string) string {
-	const plain = "%+,-./:=@_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	switch {
-	case word == "":
-		return "''"
-	case strings.Trim(word, plain) == "":
-		return word
-	case utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-
-	var b strings.Builder
-	for i := range len(word) {
-		switch c := word[i]; {
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, `\%03o`, c)
-		case c == '\\' || c == '\'':
-			b.WriteString(`\` + string(c))
-		default:
-			b.WriteByte(c)
-		}
-	}
-
-	return "$'" + b.String() + "'"
 }

@@ -1,4 +1,4 @@
-package detail
+package text
 
 import (
 	"os/exec"
@@ -14,7 +14,7 @@ func TestCommandsGoThroughAShell(t *testing.T) {
 	}
 	var quoted []string
 	for _, w := range words {
-		quoted = append(quoted, quote(w))
+		quoted = append(quoted, QuoteForShell(w))
 	}
 	line := strings.Join(quoted, " ")
 	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f }) {
