@@ -130,7 +130,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		}
 	}
 	err = differences.WriteComparison(e.stdout, comparison, table.Format(o.format), findings,
-		table.Options{Width: e.width, Color: e.width > 0})
+		e.tables())
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func captureGPUs(ctx context.Context, e env, options device.Options, folder stri
 	}
 	fmt.Fprintf(e.stdout, "%s: output of %s, %s, %s\n", folder, text.Count(len(captured.Commands), "command"),
 		text.Count(len(captured.Files), "file"), text.Count(len(captured.Readings), "reading"))
-	writeList(e.stdout, "not there", captured.Missing)
+	writeList(e.stdout, "missing", captured.Missing)
 	writeList(e.stdout, "replaced", captured.Removed)
 	fmt.Fprintln(e.stdout, "Look through it before you send it.")
 	return nil

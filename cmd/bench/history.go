@@ -12,7 +12,6 @@ import (
 	"github.com/benchrig/bench/metrics/history"
 	"github.com/benchrig/bench/metrics/versus"
 	historyreport "github.com/benchrig/bench/report/history"
-	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -74,5 +73,5 @@ func showHistory(e env, folders []string, o historyOptions) error {
 	if len(all) == 0 {
 		return errors.New("no variant and load point was measured in two of these runs of one scenario")
 	}
-	return historyreport.Write(e.stdout, all, rule, o.format, table.Options{Width: e.width, Color: e.width > 0})
+	return historyreport.Write(e.stdout, all, rule, o.format, e.tables())
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/load/vllmcli"
-	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -91,7 +90,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	if result.Figures == nil {
 		return result.Failure
 	}
-	if err := direct.Show(e.stdout, f, result, table.Options{Width: e.width, Color: e.width > 0}); err != nil {
+	if err := direct.Show(e.stdout, f, result, e.tables()); err != nil {
 		return err
 	}
 

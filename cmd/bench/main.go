@@ -22,6 +22,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/report/table"
 )
 
 // version is set by the linker; see the Makefile.
@@ -38,6 +39,9 @@ type env struct {
 	screen    screen.Screen // shows the runs of this process
 	fileLimit uint64        // open files that this program and what it starts may have
 }
+
+// tables are how tables on stdout are laid out.
+func (e env) tables() table.Options { return table.Options{Width: e.width, Color: e.width > 0} }
 
 // The main thread is process.Main's: nothing else runs there.
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the one place that runs on the main thread alone

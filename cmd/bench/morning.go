@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/report"
-	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -33,6 +32,6 @@ func printMorning(e env, dirs []string, since time.Time) error {
 		dirs = []string{store.DefaultDir}
 	}
 	nights, err := report.ReadNights(dirs, since)
-	return errors.Join(report.Morning(e.stdout, nights, table.Options{Width: e.width, Color: e.width > 0}), err,
+	return errors.Join(report.Morning(e.stdout, nights, e.tables()), err,
 		printQueue(e, since, false))
 }

@@ -115,7 +115,7 @@ func printQueue(e env, since time.Time, asJSON bool) error {
 	if asJSON {
 		return printJSON(e, entries)
 	}
-	p := table.NewPrinter(table.Options{Width: e.width, Color: e.width > 0})
+	p := table.NewPrinter(e.tables())
 	queue.Print(p, entries, q.Runner())
 	return p.Flush(e.stdout)
 }
@@ -197,7 +197,7 @@ func runQueue(ctx context.Context, e env, until string) error {
 	}
 
 	sum, err := r.Run(ctx)
-	fmt.Fprintf(e.Stderr, "queue: %d ended well, %d did not, %d left\n", sum.OK, sum.Bad, sum.Left)
+	fmt.Fprintf(e.Stderr, "queue: %d succeeded, %d failed, %d left\n", sum.OK, sum.Bad, sum.Left)
 	switch {
 	case err != nil:
 		return err

@@ -97,7 +97,7 @@ func printForm(e env, run *results.Run, o reportOptions) error {
 	if o.format == "markdown" {
 		form = table.ForMarkdown
 	}
-	opts := table.Options{Width: e.width, Color: e.width > 0}
+	opts := e.tables()
 	switch {
 	case o.tables != nil && o.format == "csv":
 		return usageError(errors.New("--table: tables have no csv form; summary.csv and differences.csv hold their " +

@@ -71,7 +71,7 @@ func newReproduceCommand(e env) *cobra.Command {
 	f.StringVar(&o.run, "run", "", "compare this `run` and run nothing")
 	addChoice(cmd, &o.format, "format", "", "table", "markdown", "json")
 	f.Var(&o.margin, "smallest-difference",
-		"relative difference that does not matter, such as 2% (default: that of the original scenario)")
+		"smallest relative difference of interest, such as 2% (default: that of the original scenario)")
 	f.Var(&o.spread, "spread", "relative standard deviation of server speed per start, such as 1%, if "+
 		"neither side has repeats")
 	completeSets(cmd)
@@ -213,7 +213,7 @@ func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run
 // nothing was run.
 func (o reproduceOptions) printResult(e env, r *versus.Reproduction, outcome *session.Outcome) error {
 	err := differences.WriteReproduction(e.stdout, r, table.Format(o.format),
-		table.Options{Width: e.width, Color: e.width > 0})
+		e.tables())
 	if err != nil {
 		return err
 	}

@@ -56,9 +56,9 @@ func newResumeCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.scenario, "scenario", "",
 		"the run's scenario `FILE`, where that contains secrets in clear text")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil,
-		"of a run on a cluster: slurm.`KEY=VALUE` for the jobs that are submitted now, such as slurm.time=8h; with "+
+		"for a run on a cluster: slurm.`KEY=VALUE` of the jobs that are submitted now, such as slurm.time=8h; with "+
 			"--scenario: the overrides of the run, where they contain secrets")
-	cmd.Flags().BoolVar(&o.detach, "detach", false, "of a run on a cluster: submit the jobs and return")
+	cmd.Flags().BoolVar(&o.detach, "detach", false, "for a run on a cluster: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false,
 		"continue although the machine or an engine differs from the start of the run")
 	cmd.Flags().StringVar(&o.until, "until", "", "end at `TIME` (07:30, \"2026-11-29 07:30\") instead of the "+
@@ -115,7 +115,7 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
 
-	return o.goOn(ctx, e, s, folder)
+	return o.resumeLocked(ctx, e, s, folder)
 }
 
 // noEnd is a run that does not end by the clock.
@@ -134,15 +134,15 @@ func (o resumeOptions) setEnd(e env, sc *scenarios.Scenario) error {
 		}
 		sc.EndBy = by
 	case !sc.EndBy.IsZero() && !sc.EndBy.From(time.Now()).After(time.Now()):
-		fmt.Fprintf(e.Stderr, "note: the scenario's until, %s, is over and counts no more; --until gives another\n",
+		fmt.Fprintf(e.Stderr, "note: the scenario's until, %s, has passed and is ignored; --until sets another\n",
 			sc.EndBy)
 		sc.EndBy = scenarios.Moment{}
 	}
 	return nil
 }
 
-// goOn resumes the run of a folder that is locked.
-func (o resumeOptions) goOn(ctx context.Context, e env, s *session.Session, folder *store.Folder) error {
+// resumeLocked resumes the run of a folder that is locked.
+func (o resumeOptions) resumeLocked(ctx context.Context, e env, s *session.Session, folder *store.Folder) error {
 	stored, err := session.ReadStored(folder) // again: nobody else writes now
 	if err != nil {
 		return err
@@ -180,14 +180,13 @@ func (o resumeOptions) storedScenario(e env, stored *session.Stored) (*scenarios
 	for _, set := range o.set {
 		onCluster := len(stored.Run.Manifest.Groups) > 0
 		if key, _, _ := strings.Cut(set, "="); !onCluster || !strings.HasPrefix(key, "slurm.") {
-			return nil, usageError(fmt.Errorf("--set %s: a resumed run is the experiment that it was; "+
-				"of a run on a cluster, slurm.KEY can be set for the jobs that are submitted now", set))
+			return nil, usageError(fmt.Errorf("--set %s: a resumed run keeps its settings; "+
+				"for a run on a cluster, slurm.KEY can be set for the jobs that are submitted now", set))
 		}
 	}
 	if stored.NobodyToNotify() {
-		fmt.Fprintln(e.Stderr, "note: a webhook of the scenario was written in the clear, "+
-			"which the folder does not keep: "+
-			"nobody is notified there; --scenario FILE gives it again")
+		fmt.Fprintln(e.Stderr, "note: the scenario has a webhook in clear text, which the folder does not keep: "+
+			"nobody is notified there unless --scenario names the scenario's file")
 	}
 	return stored.Scenario(e.Lookup, o.set...)
 }

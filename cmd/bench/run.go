@@ -187,7 +187,7 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 // folder cannot be written to, steps are missing.
 func unwritten(err error) error {
 	if why := results.WriteFailure(err); why.Class == results.FailDisk {
-		return codeError{exitStepsFailed, fmt.Errorf("%s; then 'bench resume' goes on", why.Message)}
+		return codeError{exitStepsFailed, fmt.Errorf("%s; then continue with 'bench resume'", why.Message)}
 	}
 	return err
 }

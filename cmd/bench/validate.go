@@ -44,8 +44,8 @@ func newValidateCommand(e env) *cobra.Command {
 
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.machine, "box", false, "refuse what this machine lacks programs, files or GPUs for, "+
-		"as run does")
+	cmd.Flags().BoolVar(&o.machine, "box", false, "refuse a scenario if this machine lacks programs, files or GPUs "+
+		"that it needs, as run does")
 	return cmd
 }
 
