@@ -145,9 +145,10 @@ func (c *File) secretURL(raw string) {
 	}
 }
 
-// secretHeaders lists secret headers, so that nothing shows them.
-func (c *File) secretHeaders(headers map[string]scenarios.EnvValue) {
-	for _, v := range headers {
+// secretValues lists the secrets among the values of variables or headers, so that nothing
+// shows them.
+func (c *File) secretValues(values map[string]scenarios.EnvValue) {
+	for _, v := range values {
 		if v.Secret {
 			c.Secret(v.Value)
 			c.Secret(strings.TrimPrefix(v.Value, "Bearer "))

@@ -104,7 +104,7 @@ func (c *hookCheck) checkHTTP(n *schema.Node, h *scenarios.HTTPCall) {
 	}
 
 	c.secretURL(h.URL)
-	c.secretHeaders(h.Headers)
+	c.secretValues(h.Headers)
 }
 
 // checkCheck: each kind of check has keys of its own.

@@ -40,7 +40,7 @@ func newLoadCheck(f *File, n *schema.Node, l *scenarios.Load, defaults map[strin
 }
 
 func (c *loadCheck) run(valid bool) {
-	c.secretHeaders(c.l.Headers)
+	c.secretValues(c.l.Headers)
 	c.setAPI()
 	addPriority(c.l)
 	c.setDataset()

@@ -168,12 +168,7 @@ func (c *serverCheck) checkModel() {
 
 // noteSecrets lists the secret values of a server, so that nothing shows them.
 func (c *serverCheck) noteSecrets() {
-	for _, v := range c.sv.Env {
-		if v.Secret {
-			c.Secret(v.Value)
-		}
-	}
-
+	c.secretValues(c.sv.Env)
 	c.Secret(c.sv.APIKey.Value)
 	if key := c.n.Get("api-key"); key != nil && key.Kind == schema.Text && !key.Secret &&
 		len(key.Text) >= scenarios.MinSecret {
@@ -189,11 +184,7 @@ func (c *serverCheck) noteSecrets() {
 		if secrets.IsName(pr.Key) && pr.Value.Scalar() {
 			c.Secret(pr.Value.Text)
 		}
-		pr.Value.Flatten("", func(_ string, v *schema.Node) {
-			if v.Secret && v.Scalar() {
-				c.Secret(v.Text)
-			}
-		})
+		c.SecretTexts(pr.Value)
 	}
 }
 
