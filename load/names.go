@@ -2,7 +2,6 @@ package load
 
 import (
 	"github.com/benchrig/bench/load/dialect"
-	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/wire"
 )
 
@@ -12,16 +11,6 @@ type (
 	Prompt = dialect.Prompt
 	// Turn is a further turn of the user in a conversation.
 	Turn = dialect.Turn
-	// Sampling are the parameters by which a server chooses tokens.
-	Sampling = spec.Sampling
 	// Place is where the threads run that read answers.
 	Place = wire.Place
-	// Timeouts bound one request; 0 means no limit.
-	Timeouts = spec.Timeouts
-)
-
-// The values of Options.Transport.
-const (
-	TransportSockets = spec.TransportSockets
-	TransportHTTP    = spec.TransportHTTP
 )

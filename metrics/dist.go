@@ -20,7 +20,7 @@ func Describe(sample, percentiles []float64) results.Dist {
 	}
 
 	sorted := Ascending(sample)
-	d.Mean, d.Std = new(Mean(sample)), new(Std(sample))
+	d.Mean, d.Std = new(Mean(sample)), new(stdDev(sample))
 	d.Median = new(Median(sorted))
 	d.Min, d.Max = new(sorted[0]), new(sorted[d.N-1])
 	for i, p := range percentiles {

@@ -13,8 +13,8 @@ import (
 // Mean is np.mean. It is NaN for an empty sample.
 func Mean(x []float64) float64 { return sum(x) / float64(len(x)) }
 
-// Std is np.std: the population deviation, ddof 0. It is NaN for an empty sample.
-func Std(x []float64) float64 { return math.Sqrt(Mean(squares(x))) }
+// stdDev is np.std: the population deviation, ddof 0. It is NaN for an empty sample.
+func stdDev(x []float64) float64 { return math.Sqrt(Mean(squares(x))) }
 
 // SampleStd is np.std with ddof 1; nil for fewer than two values.
 func SampleStd(x []float64) *float64 {

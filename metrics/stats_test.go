@@ -38,7 +38,7 @@ func TestStatisticsEqualNumpy(t *testing.T) {
 			name      string
 			got, want float64
 		}{
-			{"Mean", Mean(c.X), c.Mean}, {"Median", Median(sorted), c.Median}, {"Std", Std(c.X), c.Std},
+			{"Mean", Mean(c.X), c.Mean}, {"Median", Median(sorted), c.Median}, {"Std", stdDev(c.X), c.Std},
 		} {
 			if f.got != f.want {
 				t.Errorf("%s(%d values) = %v, want %v", f.name, len(c.X), f.got, f.want)
@@ -58,7 +58,7 @@ func TestStatisticsEqualNumpy(t *testing.T) {
 
 func TestStatisticsOfAnEmptySample(t *testing.T) {
 	for name, got := range map[string]float64{
-		"Mean": Mean(nil), "Std": Std(nil), "Median": Median(nil), "Percentile": Percentile(nil, 99),
+		"Mean": Mean(nil), "Std": stdDev(nil), "Median": Median(nil), "Percentile": Percentile(nil, 99),
 	} {
 		if !math.IsNaN(got) {
 			t.Errorf("%s(nil) = %v, want NaN", name, got)

@@ -14,11 +14,11 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// Files makes the report files of a run, by their names relative to its folder
+// filesOf makes the report files of a run, by their names relative to its folder
 // and with slashes: report.md, summary.csv, differences.csv where variants were
 // repeated, parts.csv where a load has parts, the block of every step that has
 // figures, and the video memory of every step that used GPUs.
-func Files(run *results.Run) (map[string][]byte, error) {
+func filesOf(run *results.Run) (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	var out bytes.Buffer
 	if err := Markdown(&out, run); err != nil {
@@ -71,7 +71,7 @@ func WriteFiles(run *results.Run) error {
 	if err != nil {
 		return err
 	}
-	files, err := Files(run)
+	files, err := filesOf(run)
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func TestNoTelemetryNoColumns(t *testing.T) {
 
 func TestMemoryUsage(t *testing.T) {
 	run := gpuRun()
-	files, err := Files(run)
+	files, err := filesOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}

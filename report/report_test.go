@@ -43,12 +43,12 @@ func TestReportsGolden(t *testing.T) {
 
 func TestReportsAreTheSameEveryTime(t *testing.T) {
 	for name := range runs() {
-		first, err := Files(runs()[name])
+		first, err := filesOf(runs()[name])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
-			again, err := Files(runs()[name])
+			again, err := filesOf(runs()[name])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestColorChangesNoText(t *testing.T) {
 // No form of a report may show simulated figures without saying so.
 func TestSimulatedIsSaidEverywhere(t *testing.T) {
 	run := runs()["simulated"]
-	files, err := Files(run)
+	files, err := filesOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestWriteFiles(t *testing.T) {
 	if err := WriteFiles(run); err != nil {
 		t.Fatal(err)
 	}
-	files, err := Files(run)
+	files, err := filesOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}

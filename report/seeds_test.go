@@ -279,7 +279,7 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 	}
 	run := runOf(steps...)
 	run.Manifest.Tables = TableNames()
-	files, err := Files(run)
+	files, err := filesOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 // MostTrails is of how many prompts a result keeps the trails.
 const MostTrails = 256
 
-// TrailBytes are the lengths at which answers are compared: each 1.41 times the one
+// trailBytes are the lengths at which answers are compared: each 1.41 times the one
 // before.
-func TrailBytes() []int {
+func trailBytes() []int {
 	return []int{
 		4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512, 724, 1024, 1448, 2048, 2896, 4096, 5793, 8192,
 		11585, 16384, 23170, 32768, 46341, 65536,
@@ -25,7 +25,7 @@ func TrailOf(text []byte) string {
 	var trail []byte
 	h := fnv.New32a()
 	from := 0
-	for _, to := range TrailBytes() {
+	for _, to := range trailBytes() {
 		if to > len(text) {
 			break
 		}
@@ -43,7 +43,7 @@ func TrailOf(text []byte) string {
 // do so: they are equal up to from, and differ at to. to is 0 where they are
 // equal as far as their trails go.
 func TrailDiverges(a, b string) (from, to int) {
-	for i, length := range TrailBytes() {
+	for i, length := range trailBytes() {
 		if 2*i+2 > min(len(a), len(b)) {
 			break
 		}

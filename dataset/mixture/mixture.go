@@ -19,10 +19,10 @@ import (
 // stream distinguishes the draws of a mixture from others with the same seed.
 const stream = 0x6d69787475726573
 
-// Order is which kind of request each of n is, as an index of kinds. Each kind
+// orderOf is which kind of request each of n is, as an index of kinds. Each kind
 // has its share of n, rounded so that the numbers add up; the seed decides about
 // the order.
-func Order(kinds []spec.Kind, n int, seed uint64) []int {
+func orderOf(kinds []spec.Kind, n int, seed uint64) []int {
 	order := make([]int, 0, n)
 	for kind, count := range spec.Counts(kinds, n) {
 		order = append(order, slices.Repeat([]int{kind}, count)...)
@@ -43,7 +43,7 @@ func RoundRobin(kinds []spec.Kind, n int) []int {
 // Whole are the prompts of n requests in the order that the seed decides. An error
 // says that a class has too few.
 func Whole(kinds []spec.Kind, n int, seed uint64, sets []*dataset.Set) (*dataset.Set, error) {
-	all := Merge(kinds, Order(kinds, n, seed), sets)
+	all := Merge(kinds, orderOf(kinds, n, seed), sets)
 	if len(all.Prompts) < n {
 		return nil, fmt.Errorf("the datasets have prompts for %d of %d requests", len(all.Prompts), n)
 	}

@@ -50,9 +50,9 @@ func Open(p machine.Process, dir string, run results.Manifest, sc *scenarios.Sce
 	return Cluster{Process: p, Folder: folder, Run: run.Run, Scenario: sc}, err
 }
 
-// Plan plans for nodes of which nothing is known yet: each job plans again on
+// planJobs plans for nodes of which nothing is known yet: each job plans again on
 // its own.
-func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*session.Session, error) {
+func planJobs(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*session.Session, error) {
 	if sc.Slurm.Time > 0 && sc.Slurm.Grace >= sc.Slurm.Time {
 		return nil, usage.Errorf("slurm.grace is %s and slurm.time %s: a job would stop as soon as it starts; "+
 			"give it more time, or less grace", sc.Slurm.Grace, sc.Slurm.Time)
@@ -122,9 +122,9 @@ func wholeNodes(s scenarios.Slurm) bool {
 	return s.Alone || slices.Contains(s.Options, "--exclusive")
 }
 
-// Groups splits a plan for jobs. Where a step depends on what came of
+// groupsOf splits a plan for jobs. Where a step depends on what came of
 // others of its variant, all of the variant is one job's.
-func Groups(sc *scenarios.Scenario, p *plan.Plan) []results.Group {
+func groupsOf(sc *scenarios.Scenario, p *plan.Plan) []results.Group {
 	return p.Groups(sc.Slurm.Nodes == scenarios.SameNode || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil)
 }
 
@@ -162,9 +162,9 @@ func arrays(groups []results.Group, most int) []groupArray {
 	return all
 }
 
-// Script is the script of an array as Submit would hand it in, for a run that
+// scriptOf is the script of an array as Submit would hand it in, for a run that
 // has no folder yet.
-func Script(sc *scenarios.Scenario, self string, groups []results.Group) (string, error) {
+func scriptOf(sc *scenarios.Scenario, self string, groups []results.Group) (string, error) {
 	return jobScript(sc.Slurm, []string{self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", groups, "", nil)
 }
 

@@ -13,7 +13,7 @@ import (
 // ShowJobs prints the groups of a plan and the scripts that would be submitted. self
 // is the path of this program.
 func ShowJobs(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, self string) error {
-	groups := Groups(sc, p)
+	groups := groupsOf(sc, p)
 	fmt.Fprintf(w, "\n%s of a Slurm cluster, which plan again on their nodes:\n", text.Count(len(groups), "job"))
 	for _, group := range groups {
 		on := ""
@@ -26,7 +26,7 @@ func ShowJobs(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, self string) er
 
 	fmt.Fprint(w, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
 	for _, array := range arrays(groups, len(groups)) {
-		script, err := Script(sc, self, array)
+		script, err := scriptOf(sc, self, array)
 		if err != nil {
 			return err
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Test asks the cluster whether it would take the jobs of a run that has no folder
+// testSubmission asks the cluster whether it would take the jobs of a run that has no folder
 // yet: partition, account, GPUs, memory, nodes.
-func Test(ctx context.Context, p machine.Process, sc *scenarios.Scenario, groups []results.Group) error {
+func testSubmission(ctx context.Context, p machine.Process, sc *scenarios.Scenario, groups []results.Group) error {
 	sizes := map[int]bool{}
 	for _, some := range arrays(groups, 1) {
 		nodes := some[0].Nodes
@@ -27,7 +27,7 @@ func Test(ctx context.Context, p machine.Process, sc *scenarios.Scenario, groups
 			continue
 		}
 		sizes[nodes] = true
-		script, err := Script(sc, p.Self, some)
+		script, err := scriptOf(sc, p.Self, some)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func Test(ctx context.Context, p machine.Process, sc *scenarios.Scenario, groups
 
 // Submit plans a run, makes its folder below out and hands in all its jobs.
 func Submit(ctx context.Context, p machine.Process, sc *scenarios.Scenario, out string) (Cluster, error) {
-	s, err := Plan(ctx, p, sc)
+	s, err := planJobs(ctx, p, sc)
 	if err != nil {
 		return Cluster{}, err
 	}
@@ -48,8 +48,8 @@ func Submit(ctx context.Context, p machine.Process, sc *scenarios.Scenario, out 
 		return Cluster{}, err
 	}
 
-	groups := Groups(sc, s.Plan)
-	if err := Test(ctx, p, sc, groups); err != nil {
+	groups := groupsOf(sc, s.Plan)
+	if err := testSubmission(ctx, p, sc, groups); err != nil {
 		return Cluster{}, err
 	}
 	folder, err := s.Prepare(ctx, out, groups)

@@ -145,7 +145,7 @@ type share struct {
 // roomsOf are the nodes for the components of a server, this one first. What is not
 // known of another node is assumed to be as here.
 func roomsOf(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (rooms []*room, problem string) {
-	need := NodesOf(v)
+	need := nodesOf(v)
 	if need == 1 {
 		return []*room{{machine: machine, taken: listedGPUs(v, 0)}}, ""
 	}

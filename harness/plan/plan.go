@@ -159,7 +159,7 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 func (p *Plan) newLife(sc *scenarios.Scenario, machine Machine, c cell, names namer) (Life, error) {
 	v := sc.Variants[c.variant]
 	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, VariantIndex: c.variant}
-	if n := NodesOf(v); n > 1 {
+	if n := nodesOf(v); n > 1 {
 		life.Nodes = n
 	}
 	recipes, problem, err := Recipes(sc, v, machine)

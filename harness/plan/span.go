@@ -35,8 +35,8 @@ func (p PlannedProgram) Note() string {
 	return fmt.Sprintf("%s, until its log says %q", p.Name, p.Ready)
 }
 
-// NodesOf is how many nodes of a job the server of the variant needs.
-func NodesOf(v scenarios.Variant) int {
+// nodesOf is how many nodes of a job the server of the variant needs.
+func nodesOf(v scenarios.Variant) int {
 	if len(v.Components) > 0 {
 		return max(1, v.Nodes)
 	}
@@ -71,7 +71,7 @@ func nodesFor(v scenarios.Variant, need int, machine Machine) (nodes []recipe.No
 
 // ofEachNode is how many GPUs of each node a server over several needs.
 func ofEachNode(v scenarios.Variant, world int) (int, error) {
-	nodes := NodesOf(v)
+	nodes := nodesOf(v)
 	if world%nodes != 0 {
 		return 0, fmt.Errorf("nodes: %d GPUs cannot be spread evenly over %d nodes: change its parallel sizes, or "+
 			"say how many gpus: each node has", world, nodes)
@@ -82,7 +82,7 @@ func ofEachNode(v scenarios.Variant, world int) (int, error) {
 // spread lays a server over the nodes of the job. The problem is that there are
 // too few; the server is then planned for a job that has enough.
 func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, machine Machine) (problem string) {
-	need, step := NodesOf(v), spec.Container.JobStep()
+	need, step := nodesOf(v), spec.Container.JobStep()
 	if need == 1 && !step {
 		return ""
 	}

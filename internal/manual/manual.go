@@ -27,7 +27,7 @@ type Source struct {
 func Write(c *cobra.Command, from Source, folder string) error {
 	c.InitDefaultHelpFlag()
 	file := filepath.Join(folder, pageName(c)+".1")
-	if err := os.WriteFile(file, []byte(Page(c, from)), 0o644); err != nil { //nolint:gosec // anybody may read it
+	if err := os.WriteFile(file, []byte(pageOf(c, from)), 0o644); err != nil { //nolint:gosec // anybody may read it
 		return err
 	}
 
@@ -45,8 +45,8 @@ func Write(c *cobra.Command, from Source, folder string) error {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// Page is the page of one command.
-func Page(c *cobra.Command, from Source) string {
+// pageOf is the page of one command.
+func pageOf(c *cobra.Command, from Source) string {
 	var p page
 	p.printf(".TH %q \"1\" %q %q \"User Commands\"\n", strings.ToUpper(pageName(c)), from.Date.Format("Jan 2006"),
 		from.Name)

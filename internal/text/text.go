@@ -9,11 +9,11 @@ import (
 )
 
 // Count is "1 step", "2 steps".
-func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun)) }
+func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, plural(n, noun)) }
 
-// Plural is noun, in the plural unless n is 1: "steps", "lives", "searches",
+// plural is noun, in the plural unless n is 1: "steps", "lives", "searches",
 // "processes", "entries".
-func Plural(n int, noun string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
 		return noun
 	}

@@ -64,7 +64,7 @@ func TestMeasure(t *testing.T) {
 
 // TestTables: the tables of a stored calibration are those that docs/performance.md shows.
 func TestTables(t *testing.T) {
-	cal, err := Load("testdata/calibration.json")
+	cal, err := loadCalibration("testdata/calibration.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +146,14 @@ func TestStore(t *testing.T) {
 	if err := Save(path, want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Load(path)
+	got, err := loadCalibration(path)
 	if err != nil || !gocmp.Equal(*got, want) {
 		t.Errorf("Load = %+v, %v, want %+v", got, err, want)
 	}
-	if d, ok := Find(got, "", 3); !ok || d.LagP99S == nil {
+	if d, ok := findCalibration(got, "", 3); !ok || d.LagP99S == nil {
 		t.Errorf("Find = %+v, %v, want the sockets' drive", d, ok)
 	}
-	if _, ok := Find(got, ReaderRaw, 4); ok {
+	if _, ok := findCalibration(got, ReaderRaw, 4); ok {
 		t.Error("Find found a drive of 4 streams")
 	}
 

@@ -197,8 +197,8 @@ func raiseFileLimit(streams int) error {
 	return nil
 }
 
-// Find returns the drive of a reader at a width.
-func Find(cal *results.Calibration, reader string, streams int) (results.CalibratedDrive, bool) {
+// findCalibration returns the drive of a reader at a width.
+func findCalibration(cal *results.Calibration, reader string, streams int) (results.CalibratedDrive, bool) {
 	for _, d := range cal.Drives {
 		if d.Streams == streams && d.Reader == cmp.Or(reader, spec.TransportSockets) {
 			return d, true

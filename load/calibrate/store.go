@@ -40,8 +40,8 @@ func Save(path string, cal results.Calibration) error {
 	return nil
 }
 
-// Load reads a calibration.
-func Load(path string) (*results.Calibration, error) {
+// loadCalibration reads a calibration.
+func loadCalibration(path string) (*results.Calibration, error) {
 	raw, err := userfile.Read(path, userfile.MaxText)
 	if err != nil {
 		return nil, fmt.Errorf("load calibration: %w", err)
@@ -60,7 +60,7 @@ func Stored() (*results.Calibration, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // without a cache folder nothing can be stored
 	}
-	cal, err := Load(path)
+	cal, err := loadCalibration(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

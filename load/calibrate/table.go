@@ -74,7 +74,7 @@ func eventCost(cal results.Calibration) table {
 			"events/s per core|MB",
 	}
 	for _, d := range cal.Drives {
-		raw, _ := Find(&cal, ReaderRaw, d.Streams)
+		raw, _ := findCalibration(&cal, ReaderRaw, d.Streams)
 		t.add(fmt.Sprint(d.Streams), d.Reader, whole(d.EventsPerS), us(d.CPUPerEventS),
 			ratio(d.CPUPerEventS, raw.CPUPerEventS), whole(d.UnpacedPerS), ratio(d.UnpacedPerS, raw.UnpacedPerS),
 			us(d.UnpacedCPUPerEventS), ratio(d.UnpacedCPUPerEventS, raw.UnpacedCPUPerEventS),
@@ -105,7 +105,7 @@ func lateness(cal results.Calibration) table {
 		head:  "streams|reader|TTFT p50|x raw|stamped p50|p99|max|read p99",
 	}
 	for _, d := range cal.Drives {
-		raw, _ := Find(&cal, ReaderRaw, d.Streams)
+		raw, _ := findCalibration(&cal, ReaderRaw, d.Streams)
 		read := ms(d.StampP99S) // without the kernel's stamps an event is stamped as it is read
 		if d.LagP99S != nil {
 			read = ms(*d.LagP99S)

@@ -34,8 +34,8 @@ type nodeLife struct {
 	deviation float64
 }
 
-// NodeOf is the machine of a server life's steps; "" where it is not known.
-func NodeOf(life []*results.Result) string {
+// nodeOf is the machine of a server life's steps; "" where it is not known.
+func nodeOf(life []*results.Result) string {
 	if len(life) == 0 {
 		return ""
 	}
@@ -46,7 +46,7 @@ func NodeOf(life []*results.Result) string {
 func NodesOf(c Cell) []string {
 	nodes := map[string]bool{}
 	for _, life := range c.ByLife() {
-		if node := NodeOf(life); node != "" {
+		if node := nodeOf(life); node != "" {
 			nodes[node] = true
 		}
 	}
@@ -76,7 +76,7 @@ func NodeEffectOf(cells []Cell, f catalog.Figure, seed uint64) (effect NodeEffec
 		}
 		var sample []nodeLife
 		for i, life := range c.ByLife() {
-			sample = append(sample, nodeLife{NodeOf(life), values[i]/middle - 1})
+			sample = append(sample, nodeLife{nodeOf(life), values[i]/middle - 1})
 		}
 		samples = append(samples, sample)
 	}

@@ -108,7 +108,7 @@ func (f *Follower) View() (View, error) {
 		return View{}, err
 	}
 
-	return Make(f.board, f.folder.Dir(), lives, presence), nil
+	return makeView(f.board, f.folder.Dir(), lives, presence), nil
 }
 
 // catchUp takes in new events and results.

@@ -203,13 +203,16 @@ func TestFrames(t *testing.T) {
 		view          View
 		width, height int
 	}{
-		{"80x24", Make(small, "results/night/run", []results.Live{measuring(small, 2)}, presence), 80, 24},
-		{"60x20", Make(small, "results/night/run", []results.Live{measuring(small, 2)}, presence), 60, 20},
-		{"large-matrix", Make(large, "results/night/run", []results.Live{measuring(large, 8)}, presence), 80, 24},
-		{"wide", Make(large, "results/night/run", []results.Live{measuring(large, 8)}, presence), 200, 60},
-		{"launching", Make(small, "results/night/run", []results.Live{launch}, presence), 80, 24},
-		{"dead", Make(small, "results/night/run", []results.Live{dead}, Presence{Now: clock(), Known: true}), 80, 24},
-		{"tiny", Make(small, "results/night/run", []results.Live{measuring(small, 2)}, presence), 10, 3},
+		{"80x24", makeView(small, "results/night/run", []results.Live{measuring(small, 2)}, presence), 80, 24},
+		{"60x20", makeView(small, "results/night/run", []results.Live{measuring(small, 2)}, presence), 60, 20},
+		{"large-matrix", makeView(large, "results/night/run", []results.Live{measuring(large, 8)}, presence), 80, 24},
+		{"wide", makeView(large, "results/night/run", []results.Live{measuring(large, 8)}, presence), 200, 60},
+		{"launching", makeView(small, "results/night/run", []results.Live{launch}, presence), 80, 24},
+		{
+			"dead", makeView(small, "results/night/run", []results.Live{dead}, Presence{Now: clock(), Known: true}),
+			80, 24,
+		},
+		{"tiny", makeView(small, "results/night/run", []results.Live{measuring(small, 2)}, presence), 10, 3},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -230,7 +233,7 @@ func TestFrames(t *testing.T) {
 // Whatever the size, a frame fits, and nothing breaks.
 func TestAnySize(t *testing.T) {
 	b := night(9, 11, 3)
-	view := Make(b, "d", []results.Live{measuring(b, 8)}, Presence{Now: clock(), Held: true, Known: true})
+	view := makeView(b, "d", []results.Live{measuring(b, 8)}, Presence{Now: clock(), Held: true, Known: true})
 	for width := 1; width < 140; width += 7 {
 		for height := 1; height < 50; height += 3 {
 			s := screenOf(&fakeSource{view: view}, &fakeActions{}, width, height)
@@ -254,7 +257,7 @@ func TestAnySize(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	b := night(3, 4, 2)
-	view := Make(b, "d", []results.Live{measuring(b, 0)}, Presence{Now: clock(), Held: true, Known: true})
+	view := makeView(b, "d", []results.Live{measuring(b, 0)}, Presence{Now: clock(), Held: true, Known: true})
 	idle := view
 	idle.Now = nil
 	tests := []struct {
@@ -402,7 +405,7 @@ func TestStateOfRun(t *testing.T) {
 		{"waits for jobs", cluster, nil, false, RunWaits, "no job"},
 	}
 	for _, test := range tests {
-		v := Make(test.board, "d", test.lives, Presence{Now: clock(), Held: test.held, Known: true})
+		v := makeView(test.board, "d", test.lives, Presence{Now: clock(), Held: test.held, Known: true})
 		if v.State != test.want || !strings.Contains(v.StateText, test.words) {
 			t.Errorf("%s: Make() is %q, %q, want %q, %q", test.name, v.State, v.StateText, test.want, test.words)
 		}
@@ -441,7 +444,7 @@ func TestPlainLines(t *testing.T) {
 	p := Plain{Out: &out}
 	at := clock()
 	tell := func() {
-		p.Print(Make(b, "d", []results.Live{l}, Presence{Now: clock(), Held: true, Known: true}), at, true)
+		p.Print(makeView(b, "d", []results.Live{l}, Presence{Now: clock(), Held: true, Known: true}), at, true)
 	}
 	tell()
 	at = at.Add(5 * time.Second)
@@ -456,7 +459,7 @@ func TestPlainLines(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	b := night(3, 4, 2)
 	var out strings.Builder
-	Snapshot(&out, Make(b, "d", []results.Live{measuring(b, 3)}, Presence{Now: clock(), Held: true, Known: true}),
+	Snapshot(&out, makeView(b, "d", []results.Live{measuring(b, 3)}, Presence{Now: clock(), Held: true, Known: true}),
 		false)
 	golden(t, "snapshot.txt", out.String())
 }
@@ -505,7 +508,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	l := measuring(b, 1)
 	l.Step.Variant += evil
 	l.Phase, l.LogOf, l.GPUs[0].Name = evil, evil, evil
-	view := Make(b, "d"+evil, []results.Live{l}, Presence{Now: clock(), Held: true, Known: true})
+	view := makeView(b, "d"+evil, []results.Live{l}, Presence{Now: clock(), Held: true, Known: true})
 
 	var snapshot, lines strings.Builder
 	Snapshot(&snapshot, view, true)

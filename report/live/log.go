@@ -18,10 +18,10 @@ const (
 	logLines = 4000
 )
 
-// ServerLog is the end of the log of a life's first server that has one, and
+// serverLogOf is the end of the log of a life's first server that has one, and
 // its place: a running one's by its last bytes, that of an ended one by reading
 // all of it. hide takes out secrets; nil: there are none.
-func ServerLog(folder *store.Folder, life string, hide func(string) string) (lines []string, path string, err error) {
+func serverLogOf(folder *store.Folder, life string, hide func(string) string) (lines []string, path string, err error) {
 	plain := folder.PlainServerLogs(life)
 	if len(plain) > 0 {
 		path = plain[len(plain)-1]

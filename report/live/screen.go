@@ -448,7 +448,7 @@ type FolderSource struct {
 
 // Log reads the end of a server's log.
 func (s *FolderSource) Log(life string) ([]string, string, error) {
-	return ServerLog(s.Folder(), life, s.Hide)
+	return serverLogOf(s.Folder(), life, s.Hide)
 }
 
 // Note is the latest message.

@@ -123,8 +123,8 @@ type GPU struct {
 	Name, VRAM, Power, Temp, Busy, Note string
 }
 
-// Make puts a run into words. It looks at nothing but its arguments.
-func Make(b *Board, dir string, lives []results.Live, p Presence) View {
+// makeView puts a run into words. It looks at nothing but its arguments.
+func makeView(b *Board, dir string, lives []results.Live, p Presence) View {
 	m := b.Manifest
 	v := View{Name: m.Scenario, RunID: m.Run, Dir: dir, Simulated: m.Simulated, Counts: map[StepState]int{}}
 	v.Ended = b.Ended

@@ -77,7 +77,7 @@ func squeeze(t *testing.T, text string) []byte {
 func packed(t *testing.T, dir string, o Options) ([]byte, *Index) {
 	t.Helper()
 	var out bytes.Buffer
-	index, err := Write(t.Context(), &out, dir, o)
+	index, err := writeBundle(t.Context(), &out, dir, o)
 	if err != nil {
 		t.Fatalf("Write(%s): %v", dir, err)
 	}
@@ -87,7 +87,7 @@ func packed(t *testing.T, dir string, o Options) ([]byte, *Index) {
 // unpacked are the members of a bundle, zstd taken off.
 func unpacked(t *testing.T, data []byte) map[string]string {
 	t.Helper()
-	r, err := NewReader(bytes.NewReader(data), int64(len(data)))
+	r, err := newReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}

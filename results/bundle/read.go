@@ -41,7 +41,7 @@ func Open(path string) (*Reader, error) {
 		return nil, errors.Join(fmt.Errorf("read bundle %s: %w", path, err), f.Close())
 	}
 
-	r, err := NewReader(f, info.Size())
+	r, err := newReader(f, info.Size())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read bundle %s: %w", path, err), f.Close())
 	}
@@ -50,10 +50,10 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader looks at the directory and the index of a bundle, and refuses what
+// newReader looks at the directory and the index of a bundle, and refuses what
 // no bundle has: names that lead elsewhere, links, names that stand twice, more
 // than the archive can hold.
-func NewReader(in io.ReaderAt, size int64) (*Reader, error) {
+func newReader(in io.ReaderAt, size int64) (*Reader, error) {
 	archive, err := zip.NewReader(in, size)
 	if err != nil {
 		return nil, fmt.Errorf("not a complete zip archive: %w", err)

@@ -137,7 +137,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := NewReader(bytes.NewReader(test.data), int64(len(test.data)))
+			_, err := newReader(bytes.NewReader(test.data), int64(len(test.data)))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("NewReader = %v, want an error with %q", err, test.want)
 			}
@@ -147,7 +147,7 @@ func TestReaderRefuses(t *testing.T) {
 
 func TestCheckFindsChanges(t *testing.T) {
 	data := archive(t, []entry{{name: "a", text: "one"}}, func(i *Index) { i.Members[0].SHA256 = hexOf([]byte("two")) })
-	r, err := NewReader(bytes.NewReader(data), int64(len(data)))
+	r, err := newReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestCheckFindsChanges(t *testing.T) {
 
 func TestExtractOverwritesNothing(t *testing.T) {
 	data := archive(t, []entry{{name: "a", text: "one"}}, nil)
-	r, err := NewReader(bytes.NewReader(data), int64(len(data)))
+	r, err := newReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(archive(f, []entry{{name: "../x", text: "1"}}, nil))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := NewReader(bytes.NewReader(data), int64(len(data)))
+		r, err := newReader(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}

@@ -27,7 +27,7 @@ func Save(ctx context.Context, path, dir string, overwrite bool, o Options) (*In
 	}
 	defer func() { _ = os.Remove(file.Name()) }() // gone already once renamed
 
-	index, err := Write(ctx, file, dir, o)
+	index, err := writeBundle(ctx, file, dir, o)
 	if err == nil {
 		err = file.Sync()
 	}

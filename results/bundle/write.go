@@ -23,11 +23,11 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// Write packs the run folder dir. The archive is a zip file whose members are
+// writeBundle packs the run folder dir. The archive is a zip file whose members are
 // in the order of their names, the index last; its bytes depend on the folder
 // and the options only. Secrets are found in a first reading of all files, and
 // taken out in a second.
-func Write(ctx context.Context, w io.Writer, dir string, o Options) (*Index, error) {
+func writeBundle(ctx context.Context, w io.Writer, dir string, o Options) (*Index, error) {
 	run, err := store.Read(dir)
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)

@@ -115,7 +115,7 @@ func TestWriteTakesSecretsOut(t *testing.T) {
 	}
 	// the manifest agrees with the scenario as it is in the bundle
 	out := t.TempDir()
-	r, err := NewReader(bytes.NewReader(data), int64(len(data)))
+	r, err := newReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,8 @@ type Kind struct {
 	Schema []byte // JSON, indented
 }
 
-// Kinds are all, those first that are asked for most.
-func Kinds() []Kind {
+// kindNames are all, those first that are asked for most.
+func kindNames() []Kind {
 	return []Kind{
 		{"result", "result.json", result},
 		{"request", "a line of requests.jsonl.zst", request},
@@ -44,7 +44,7 @@ func Kinds() []Kind {
 
 // Names are the names of all kinds.
 func Names() (names []string) {
-	for _, k := range Kinds() {
+	for _, k := range kindNames() {
 		names = append(names, k.Name)
 	}
 	return names
@@ -52,7 +52,7 @@ func Names() (names []string) {
 
 // Named is the schema of a kind.
 func Named(name string) ([]byte, error) {
-	for _, k := range Kinds() {
+	for _, k := range kindNames() {
 		if k.Name == name {
 			return k.Schema, nil
 		}

@@ -24,7 +24,7 @@ func Run(ctx context.Context, name string, args []string, lookup func(string) (s
 	out io.Writer,
 ) error {
 	if name == results.MethodLlamaBench {
-		b, err := Parse(args, lookup)
+		b, err := parseArgs(args, lookup)
 		if err != nil {
 			return ArgumentError{err}
 		}

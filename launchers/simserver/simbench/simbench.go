@@ -42,9 +42,9 @@ type Settings struct {
 	LifeNoise   float64 // relative standard deviation between runs of the program
 }
 
-// Parse reads the arguments of llama-bench, and from the environment what
+// parseArgs reads the arguments of llama-bench, and from the environment what
 // makes its prefill faster.
-func Parse(args []string, lookup func(string) (string, bool)) (Settings, error) {
+func parseArgs(args []string, lookup func(string) (string, bool)) (Settings, error) {
 	var b Settings
 	fs := pflag.NewFlagSet("simulate-llama-bench", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)

@@ -11,7 +11,7 @@ import (
 
 func parsed(t *testing.T, args ...string) Settings {
 	t.Helper()
-	b, err := Parse(args, func(string) (string, bool) { return "", false })
+	b, err := parseArgs(args, func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}
