@@ -458,7 +458,7 @@ var rules = map[string]rule{
 	"harness/reproduce": {ours: []string{
 		"report/differences", "report/table",
 		"internal/text", "internal/userfile",
-		"dataset/tokenizer", "gpu", "harness/machine", "harness/plan", "harness/session",
+		"dataset/tokenizer", "gpu", "harness/hooks", "harness/machine", "harness/plan", "harness/session",
 		"internal/usage", "launchers/process", "metrics/versus", "profiles", "results", "results/bundle",
 		"results/store", "scenarios", "scenarios/parse",
 	}, never: append([]string{"net/http", "os/exec"}, noCLI...)},

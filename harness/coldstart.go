@@ -120,7 +120,7 @@ func (m coldStart) launchWith(
 ) ([]step.Server, *results.Failure) {
 	planned.Servers = slices.Clone(planned.Servers)
 	for i := range planned.Servers {
-		planned.Servers[i].Env = together(planned.Servers[i].Env, env)
+		planned.Servers[i].Env = life.WithVariables(planned.Servers[i].Env, env)
 	}
 	return m.launchOrder(ctx, []attempt{a}, life.Order{
 		Life: planned, ID: id, Env: env, Poll: startPoll, Again: again,
@@ -279,14 +279,8 @@ func (c ownCache) readyIn(filled map[string]bool) bool {
 	return c.asked != scenarios.StartWarm || filled[c.folder()]
 }
 
-func (o ownCaches) env() map[string]string { return together(o.compile.variables, o.hub.variables) }
-
-// together are variables with others over them.
-func together(env, over map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, env)
-	maps.Copy(all, over)
-	return all
+func (o ownCaches) env() map[string]string {
+	return life.WithVariables(o.compile.variables, o.hub.variables)
 }
 
 // before says in which state the folder is before a start.

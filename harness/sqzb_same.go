@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/harness/life"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
@@ -66,13 +67,8 @@ func sameCommand(s results.Server) string {
 }
 
 func envDiffers(before, after map[string]string) []string {
-	names := maps.Clone(before)
-	if names == nil {
-		names = map[string]string{}
-	}
-	maps.Copy(names, after)
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Sorted(maps.Keys(life.WithVariables(before, after))) {
 		was, had := before[name]
 		is, has := after[name]
 		if was != is || had != has {

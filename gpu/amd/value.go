@@ -96,16 +96,13 @@ func (q quantity) scale(unit string) (float64, bool) {
 		}[q]
 	}
 
+	memory := map[string]float64{
+		"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
+	}
 	units := map[quantity]map[string]float64{
-		inUnits: {"": 1},
-		inMiB: {
-			"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
-			"gib": 1 << 30,
-		},
-		inBytes: {
-			"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
-			"gib": 1 << 30,
-		},
+		inUnits:   {"": 1},
+		inMiB:     memory,
+		inBytes:   memory,
 		inWatts:   {"w": 1, "mw": 1e-3, "uw": 1e-6},
 		inJoules:  {"j": 1, "kj": 1e3, "uj": 1e-6},
 		inHertz:   {"hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9},

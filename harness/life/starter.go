@@ -125,7 +125,7 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 		spec := r.Spec
 		spec.Life, spec.Cookie, spec.OnReadinessChange, spec.TLS = o.ID, s.Cookie, s.Live.SetStage, tls
 		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
-		spec.Env, spec.Ready.Poll = withVariables(spec.Env, o.Env), o.Poll
+		spec.Env, spec.Ready.Poll = WithVariables(spec.Env, o.Env), o.Poll
 		fixed := r.FixedPort
 		if o.Ports != nil {
 			spec.Port, fixed = o.Ports[spec.Replica], true
@@ -149,8 +149,8 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 	return servers, nil
 }
 
-// withVariables are variables with others over them.
-func withVariables(env, over map[string]string) map[string]string {
+// WithVariables are variables with others over them.
+func WithVariables(env, over map[string]string) map[string]string {
 	all := make(map[string]string, len(env)+len(over))
 	maps.Copy(all, env)
 	maps.Copy(all, over)

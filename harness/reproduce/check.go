@@ -3,14 +3,12 @@ package reproduce
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
@@ -137,21 +135,14 @@ func (a *Again) promptFact() (versus.MachineFact, error) {
 func diskFact(dir string) versus.MachineFact {
 	const little = 1 << 30
 	f := versus.MachineFact{What: "free disk", State: versus.FactUnknown}
-	for {
-		var fs unix.Statfs_t
-		err := unix.Statfs(dir, &fs)
-		switch parent := filepath.Dir(dir); {
-		case err == nil:
-			free := int64(fs.Bavail) * fs.Bsize
-			f.Here, f.State = fmt.Sprintf("%.1f GiB", float64(free)/little), versus.FactSame
-			if free < little {
-				f.State = versus.FactDiffers
-			}
-			return f
-		case !errors.Is(err, unix.ENOENT) || parent == dir:
-			return f
-		default:
-			dir = parent
-		}
+	free, err := hooks.FreeDisk(dir)
+	if err != nil {
+		return f
 	}
+
+	f.Here, f.State = fmt.Sprintf("%.1f GiB", float64(free)/little), versus.FactSame
+	if free < little {
+		f.State = versus.FactDiffers
+	}
+	return f
 }
