@@ -12,23 +12,24 @@ import (
 
 // choice is a flag that takes one of some values.
 type choice struct {
-	given  *string
-	values []string
+	given    *string
+	values   []string
+	optional bool // it may be empty, as it is by default
 }
 
 // addChoice adds a flag whose help, completion and error list the same values. The
 // text in *given is its default; about precedes the values in the help.
 func addChoice(cmd *cobra.Command, given *string, name, about string, values ...string) {
-	cmd.Flags().Var(choice{given, values}, name, about+strings.Join(values, ", "))
+	cmd.Flags().Var(choice{given, values, *given == ""}, name, about+strings.Join(values, ", "))
 	completeValues(cmd, name, values...)
 }
 
 func (c choice) Set(given string) error {
-	if !slices.Contains(c.values, given) {
-		return fmt.Errorf("want one of %s", strings.Join(c.values, ", "))
+	if slices.Contains(c.values, given) || given == "" && c.optional {
+		*c.given = given
+		return nil
 	}
-	*c.given = given
-	return nil
+	return fmt.Errorf("want one of %s", strings.Join(c.values, ", "))
 }
 
 func (c choice) String() string {

@@ -1,11 +1,12 @@
 package detail
 
 import (
-	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -13,33 +14,24 @@ import (
 // partFigure is a column of the tables by part.
 type partFigure struct {
 	head, unit string
-	scale      float64
 	digits     int
-	of         func(*results.Figures) *float64
+	figure     catalog.Figure
 }
 
 // partFigures are the figures of a part that tables show. high is the percentile
 // beside the median.
 func partFigures(high float64) []partFigure {
-	const ms = 1000
-	p := fmt.Sprintf("p%g ms", high)
-	tail := func(of func(*results.Figures) results.Dist) func(*results.Figures) *float64 {
-		return func(f *results.Figures) *float64 { return metrics.At(of(f), high) }
+	var all []partFigure
+	for _, sample := range []string{"TTFT", "ITL", "E2EL"} {
+		for _, stat := range []string{"median", metrics.PercentileName(high)} {
+			f := catalog.Must(stat + "_" + strings.ToLower(sample) + "_s")
+			all = append(all, partFigure{sample, stat + " " + f.Unit, 1, f})
+		}
 	}
-	ttft := func(f *results.Figures) results.Dist { return f.TTFT }
-	itl := func(f *results.Figures) results.Dist { return f.ITL }
-	e2el := func(f *results.Figures) results.Dist { return f.E2EL }
-	return []partFigure{
-		{"TTFT", "median ms", ms, 1, func(f *results.Figures) *float64 { return f.TTFT.Median }},
-		{"TTFT", p, ms, 1, tail(ttft)},
-		{"ITL", "median ms", ms, 1, func(f *results.Figures) *float64 { return f.ITL.Median }},
-		{"ITL", p, ms, 1, tail(itl)},
-		{"E2EL", "median ms", ms, 1, func(f *results.Figures) *float64 { return f.E2EL.Median }},
-		{"E2EL", p, ms, 1, tail(e2el)},
-		{"requests", "req/s", 1, 2, func(f *results.Figures) *float64 { return f.RequestThroughput }},
-		{"goodput", "req/s", 1, 2, func(f *results.Figures) *float64 { return f.RequestGoodput }},
-		{"output", "tok/s", 1, 1, func(f *results.Figures) *float64 { return f.OutputThroughput }},
-	}
+	return append(all,
+		partFigure{"requests", "req/s", 2, catalog.Must("request_throughput")},
+		partFigure{"goodput", "req/s", 2, catalog.Must("request_goodput")},
+		partFigure{"output", "tok/s", 1, catalog.Must("output_throughput")})
 }
 
 // PartRow is one part of a step, or of several steps alike.
@@ -75,21 +67,18 @@ func PartTable(keys []string, rows []PartRow) table.Table {
 		t.Rows = append(t.Rows, row)
 	}
 
-	for _, figure := range partFigures(highPercentile(rows)) {
+	for _, column := range partFigures(highPercentile(rows)) {
 		known := false
 		texts := make([]string, len(rows))
 		for i, r := range rows {
-			mean := meanOf(r.Figures, figure.of)
+			mean := meanOf(r.Figures, column.figure)
 			known = known || mean != nil
-			if texts[i] = table.Missing; mean != nil {
-				shown := *mean * figure.scale
-				texts[i] = table.Number(&shown, figure.digits)
-			}
+			texts[i] = table.Scaled(mean, column.figure.Scale, column.digits)
 		}
 		if !known {
 			continue
 		}
-		t.Columns = append(t.Columns, table.Numbers(figure.head, figure.unit))
+		t.Columns = append(t.Columns, table.Numbers(column.head, column.unit))
 		for i := range rows {
 			t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: texts[i]})
 		}
@@ -110,10 +99,10 @@ func highPercentile(rows []PartRow) float64 {
 }
 
 // meanOf is the mean of a figure over those that know it; nil: none does.
-func meanOf(all []results.Figures, of func(*results.Figures) *float64) *float64 {
+func meanOf(all []results.Figures, figure catalog.Figure) *float64 {
 	var values []float64
 	for i := range all {
-		if v := of(&all[i]); v != nil {
+		if v := figure.Of(&results.Result{Figures: &all[i]}); v != nil {
 			values = append(values, *v)
 		}
 	}

@@ -15,9 +15,6 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Gib is the bytes of a GiB.
-const Gib = 1 << 30
-
 // SumOf is what the GPUs of a step did together; null where there were none.
 func SumOf(r *results.Result) *results.GPUFigures {
 	if r.Telemetry == nil {

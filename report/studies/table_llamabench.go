@@ -17,6 +17,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+const gib = 1 << 30
+
 // tested is one test of llama-bench on one variant: its rows over the repeats
 // together.
 type tested struct {
@@ -113,14 +115,14 @@ func testTable(all []tested) table.Table {
 			Cells: []table.Cell{
 				{Text: grid.VariantName(t.cell)},
 				{Text: text.Clean(t.Model)},
-				{Text: scaled(t.SizeBytes, grid.Gib)},
+				{Text: scaled(t.SizeBytes, gib)},
 				{Text: scaled(t.Parameters, 1e9)},
 				{Text: text.Clean(t.Backend)},
 				{Text: cmp.Or(textOfInt(t.GPULayers), table.Missing)},
 				{Text: cmp.Or(text.Clean(t.FlashAttn), table.Missing)},
 				{Text: testText(t, withoutColumns(settings))},
 				{Text: t.speed()},
-				{Text: scaledFloat(memory, grid.Gib)},
+				{Text: scaledFloat(memory, gib)},
 				{Text: table.Number(power, 1)},
 			},
 		})
