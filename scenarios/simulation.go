@@ -1,7 +1,5 @@
 package scenarios
 
-import "github.com/benchrig/bench/launchers/engines"
-
 // Simulation says how a scenario runs on the simulator in place of its
 // engines.
 type Simulation struct {
@@ -10,12 +8,8 @@ type Simulation struct {
 	Speed  float64 // how many times as fast as the engines played; 0: DefaultSimSpeed
 }
 
-// Launchers of simulated servers. The second is not a launcher that a file may
-// name: llama-server becomes it.
-const (
-	SimLauncher      = "simulator"
-	SimLlamaLauncher = engines.SimulatedLlama
-)
+// SimLauncher is the launcher of simulated servers.
+const SimLauncher = "simulator"
 
 // BenchProgram names bench itself in the argvs of simulated programs.
 const BenchProgram = "${bench}"

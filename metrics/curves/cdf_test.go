@@ -6,25 +6,7 @@ import (
 	"slices"
 	"sort"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestCDFVerticesOfFewValues(t *testing.T) {
-	for name, c := range map[string]struct {
-		in   []float64
-		want []CDFVertex
-	}{
-		"none":  {nil, nil},
-		"one":   {[]float64{3}, []CDFVertex{{3, 0}, {3, 1}}},
-		"steps": {[]float64{1, 2, 2, 4}, []CDFVertex{{1, 0}, {1, 0.25}, {2, 0.25}, {2, 0.75}, {4, 0.75}, {4, 1}}},
-		"equal": {[]float64{5, 5, 5}, []CDFVertex{{5, 0}, {5, 1}}},
-	} {
-		if diff := cmp.Diff(c.want, CDFVertices(c.in)); diff != "" {
-			t.Errorf("%s: CDFVertices(%v) (-want +got):\n%s", name, c.in, diff)
-		}
-	}
-}
 
 // sampleKinds are distributions that a line of few corners could get wrong.
 func sampleKinds(n int) map[string][]float64 {
@@ -75,52 +57,6 @@ func apart(vertices []CDFVertex, sorted []float64) float64 {
 		worst = max(worst, lo-upTo, below-hi)
 	}
 	return worst
-}
-
-func TestCDFVerticesStayClose(t *testing.T) {
-	for _, n := range []int{10, 199, 200, 201, 5000, 200_000} {
-		for name, sorted := range sampleKinds(n) {
-			got := CDFVertices(sorted)
-			if len(got) > maxCDFVertices {
-				t.Errorf("%s, %d values: %d vertices, want at most %d", name, n, len(got), maxCDFVertices)
-			}
-			if got[0].P != 0 || got[len(got)-1] != (CDFVertex{sorted[n-1], 1}) || got[0].X != sorted[0] {
-				t.Errorf("%s, %d values: ends %v and %v", name, n, got[0], got[len(got)-1])
-			}
-			if !slices.IsSortedFunc(got, func(a, b CDFVertex) int {
-				return int(math.Copysign(1, a.X-b.X)) * btoi(a.X != b.X)
-			}) {
-				t.Errorf("%s, %d values: not rising", name, n)
-			}
-			if off := apart(got, sorted); off > cdfError {
-				t.Errorf("%s, %d values: %g apart, want at most %g", name, n, off, cdfError)
-			}
-		}
-	}
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// The tails keep ranks that even steps would jump over.
-func TestCDFVerticesKeepTails(t *testing.T) {
-	sorted := make([]float64, 1_000_000)
-	for i := range sorted {
-		sorted[i] = float64(i)
-	}
-	beyond := 0
-	for _, v := range CDFVertices(sorted) {
-		if v.P > 0.9999 {
-			beyond++
-		}
-	}
-	if beyond < 10 {
-		t.Errorf("%d vertices beyond the share 0.9999 of a million values, want at least 10", beyond)
-	}
 }
 
 func TestSketch(t *testing.T) {
@@ -206,5 +142,19 @@ func BenchmarkSketch(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		s.Add(0.01 + float64(i%100_000)*1e-5)
+	}
+}
+
+// The tails keep ranks that even steps would jump over.
+func TestRanksKeepTails(t *testing.T) {
+	const n = 1_000_000
+	beyond := 0
+	for _, rank := range cdfRanks(n) {
+		if float64(rank) > 0.9999*n {
+			beyond++
+		}
+	}
+	if beyond < 10 {
+		t.Errorf("%d ranks beyond the share 0.9999 of a million values, want at least 10", beyond)
 	}
 }

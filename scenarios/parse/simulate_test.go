@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/simulate"
 )
@@ -40,7 +41,7 @@ func TestSimulatedServers(t *testing.T) {
 		{"switch off", "{launcher: vllm, model: m, env: {VLLM_SWIZZLE_TENSOR: 0}}", scenarios.SimLauncher, tail[1:]},
 		{
 			"llama",
-			"{launcher: llamacpp, model: a.gguf, args: {c: 4096, np: 16, kvu: true, ngl: 99, md: d.gguf, draft-max: 4}}", scenarios.SimLlamaLauncher,
+			"{launcher: llamacpp, model: a.gguf, args: {c: 4096, np: 16, kvu: true, ngl: 99, md: d.gguf, draft-max: 4}}", engines.SimulatedLlama,
 			"ctx-size=4096 parallel=16 kv-unified=true speculative-model=d.gguf num-speculative-tokens=4" + tail,
 		},
 		{
@@ -73,7 +74,7 @@ func TestSimulatedServers(t *testing.T) {
 		},
 		{
 			"llama.cpp decides", "{launcher: llamacpp, model: m.gguf, args: {c: 0, np: -1, kvu: true}}",
-			scenarios.SimLlamaLauncher, "kv-unified=true" + tail,
+			engines.SimulatedLlama, "kv-unified=true" + tail,
 		},
 		{
 			"sglang decides", "{launcher: sglang, model: m, args: {chunked-prefill-size: -1, tp: 2}}",
