@@ -59,7 +59,7 @@ func (s *spawner) spawn(ctx context.Context, environ []string, command recipe.Co
 	}
 
 	argv := slices.Concat(command.Argv, own.Args)
-	env = append(env, assignments(own.Env)...)
+	env = append(env, recipe.Assignments(own.Env)...)
 	plan := results.Process{
 		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.portHere(), Argv: s.redact.Texts(argv),
 		Cgroup: process.PlannedCgroup(s.spec.Cookie), Private: s.private,
@@ -146,15 +146,6 @@ func (s *spawner) makePrivate() *results.Failure {
 		return results.Failf(results.FailDisk, "make a folder for sockets: %v", err)
 	}
 	return nil
-}
-
-// assignments are variables as NAME=VALUE, in the order of their names.
-func assignments(variables map[string]string) []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		all = append(all, name+"="+variables[name])
-	}
-	return all
 }
 
 // start runs the program.

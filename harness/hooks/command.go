@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 const (
@@ -93,10 +93,7 @@ func (r *Runner) environ(vars map[string]string) []string {
 		_, ours := vars[name]
 		return ours || name == process.CookieVariable
 	})
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		env = append(env, name+"="+vars[name])
-	}
-	return env
+	return append(env, recipe.Assignments(vars)...)
 }
 
 // errTooLong ends the wait for a program.

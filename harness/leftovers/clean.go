@@ -254,14 +254,19 @@ func (out *Run) life(
 		return nil
 	}
 
+	event := c.end(ctx, left, &done)
+	out.Lives = append(out.Lives, done)
+	return appendEvent(event)
+}
+
+// end ends what is left, notes how that went, and returns the event that says so.
+func (c *Cleaner) end(ctx context.Context, left *cleanup.Leftover, done *Server) results.Event {
 	proof, err := c.With.End(ctx, left)
 	done.Proof = &proof
 	if err != nil {
 		done.Error = err.Error()
 	}
-
-	out.Lives = append(out.Lives, done)
-	return appendEvent(left.Stopped(proof, err))
+	return left.Stopped(proof, err)
 }
 
 // sweep does processes and containers that carry the run's cookie and belong to
@@ -284,11 +289,7 @@ func (out *Run) sweep(ctx context.Context, c *Cleaner, target state.Run) {
 		return
 	}
 	if !c.DryRun {
-		proof, err := c.With.End(ctx, left)
-		done.Proof = &proof
-		if err != nil {
-			done.Error = err.Error()
-		}
+		c.end(ctx, left, &done)
 	}
 
 	out.Lives = append(out.Lives, done)

@@ -12,13 +12,8 @@ import (
 
 // HygieneNote says what holds for the environment of every server.
 func HygieneNote() string {
-	set, unset := recipe.HygieneSet(), recipe.HygieneUnset()
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		words = append(words, name+"="+set[name])
-	}
-	return fmt.Sprintf("every server gets %s and does not inherit %s", strings.Join(words, " "),
-		strings.Join(unset, " "))
+	return fmt.Sprintf("every server gets %s and does not inherit %s",
+		strings.Join(recipe.Assignments(recipe.HygieneSet()), " "), strings.Join(recipe.HygieneUnset(), " "))
 }
 
 // CommandLine shows how a server is launched, quoted for a POSIX shell: the

@@ -51,10 +51,7 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 		}
 	}
 
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		env = append(env, name+"="+set[name])
-	}
-
+	env = append(env, Assignments(set)...)
 	for _, name := range spec.Inherit {
 		_, byHand := spec.Env[name]
 		// An address may hold a password.
@@ -64,6 +61,15 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 	}
 
 	return env, set
+}
+
+// Assignments are variables as NAME=VALUE, in the order of their names.
+func Assignments(variables map[string]string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		all = append(all, name+"="+variables[name])
+	}
+	return all
 }
 
 // MatchesAny reports whether a pattern names the variable; a trailing * stands

@@ -64,8 +64,9 @@ func Program(of engines.Measuring) schema.Block[scenarios.ProgramRun] {
 
 	fields := []schema.Field[scenarios.ProgramRun]{own.DefaultNote(otherwise)}
 	if of.Several {
-		fields = append(fields, schema.FreeKey("models", "Model files, relative to the scenario file.",
-			schema.Texts(), readModels).DefaultNote("the variant's model"))
+		fields = append(fields, schema.ReadKey("models", "Model files, relative to the scenario file.",
+			schema.Texts(), readTexts, func(l *scenarios.ProgramRun) *[]string { return &l.Models }).
+			DefaultNote("the variant's model"))
 	}
 	fields = append(fields, schema.ReadKey("args", "Options by their long names. The program itself runs each value "+
 		"of a list.", schema.AnyMap(), readArgs, func(l *scenarios.ProgramRun) *[]scenarios.Arg { return &l.Args }))
@@ -80,14 +81,6 @@ func Program(of engines.Measuring) schema.Block[scenarios.ProgramRun] {
 		Example: "\n" + of.Example,
 		Fields:  fields,
 	}
-}
-
-func readModels(r *schema.Reader, n *schema.Node, l *scenarios.ProgramRun) {
-	words, ok := r.Texts(n)
-	if ok && len(words) == 0 {
-		r.Fail(n.Pos, "models is an empty list")
-	}
-	l.Models = words
 }
 
 // programFields are the blocks of all programs.

@@ -246,10 +246,7 @@ func readFigure(r *schema.Reader, name string, pos schema.Pos) bool {
 
 // readFigures reads a list of names of figures.
 func readFigures(r *schema.Reader, n *schema.Node) []string {
-	words, ok := r.Texts(n)
-	if ok && len(words) == 0 {
-		r.Fail(n.Pos, "%s is an empty list", r.Key())
-	}
+	words := readTexts(r, n)
 	for i, word := range words {
 		if readFigure(r, word, n.Items[i].Pos) && slices.Contains(words[:i], word) {
 			r.Fail(n.Items[i].Pos, "%s lists %s twice", r.Key(), word)

@@ -234,14 +234,19 @@ func readLauncher(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
 	}
 }
 
+// readTexts reads a list of at least one text.
+func readTexts(r *schema.Reader, n *schema.Node) []string {
+	words, ok := r.Texts(n)
+	if ok && len(words) == 0 {
+		r.Fail(n.Pos, "%s is an empty list", r.Key())
+	}
+	return words
+}
+
 // readProgram reads a program's name, or a list of it and leading arguments.
 func readProgram(r *schema.Reader, n *schema.Node) []string {
 	if n.Kind == schema.List {
-		words, ok := r.Texts(n)
-		if ok && len(words) == 0 {
-			r.Fail(n.Pos, "%s is an empty list", r.Key())
-		}
-		return words
+		return readTexts(r, n)
 	}
 
 	word, ok := r.Text(n)
