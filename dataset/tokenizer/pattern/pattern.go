@@ -26,31 +26,45 @@ type Pattern interface {
 	Spans(text string) ([]Span, error)
 }
 
+// findings are the spans of a text up to the last match.
+type findings struct {
+	spans []Span
+	done  int // end of the last match
+}
+
+// add adds a match, and what lies between it and the one before.
+func (f *findings) add(start, end int) {
+	if start > f.done {
+		f.spans = append(f.spans, Span{f.done, start, false})
+	}
+	f.spans = append(f.spans, Span{start, end, true})
+	f.done = end
+}
+
+// upTo are the spans with what follows the last match.
+func (f *findings) upTo(end int) []Span {
+	if f.done < end {
+		f.spans = append(f.spans, Span{f.done, end, false})
+	}
+	return f.spans
+}
+
 // Literal is a pattern without meaning of its own.
 type Literal string
 
 // Spans finds the places of the literal.
 func (l Literal) Spans(text string) ([]Span, error) {
-	var out []Span
-	done := 0
+	var found findings
 	for {
-		at := strings.Index(text[done:], string(l))
+		at := strings.Index(text[found.done:], string(l))
 		if at < 0 {
 			break
 		}
-		start, end := done+at, done+at+len(l)
-		if start > done {
-			out = append(out, Span{done, start, false})
-		}
-		out = append(out, Span{start, end, true})
-		done = end
+		start := found.done + at
+		found.add(start, start+len(l))
 	}
 
-	if done < len(text) {
-		out = append(out, Span{done, len(text), false})
-	}
-
-	return out, nil
+	return found.upTo(len(text)), nil
 }
 
 // Regex is a regular expression with look-ahead.
@@ -77,8 +91,8 @@ func NewRegex(expr string) (*Regex, error) {
 // Spans finds the matches of the expression.
 func (r *Regex) Spans(text string) ([]Span, error) {
 	runes := []rune(text)
-	out := make([]Span, 0, len(text)/4+1)
-	atRune, atByte, done := 0, 0, 0
+	found := findings{spans: make([]Span, 0, len(text)/4+1)}
+	atRune, atByte := 0, 0
 	byteAt := func(runeIndex int) int {
 		for ; atRune < runeIndex; atRune++ {
 			atByte += utf8.RuneLen(runes[atRune])
@@ -89,25 +103,16 @@ func (r *Regex) Spans(text string) ([]Span, error) {
 	err := r.re.FindRunesMatches(runes, 0, func(m regexp2.MatchView) bool {
 		index, length, _ := m.GroupRange(0)
 		start := byteAt(index)
-		end := byteAt(index + length)
-		if start > done {
-			out = append(out, Span{done, start, false})
-		}
-		out = append(out, Span{start, end, true})
-		done = end
+		found.add(start, byteAt(index+length))
 		return true
 	})
 	if err != nil {
 		// The library's words repeat the whole text.
 		return nil, fmt.Errorf("regex %q: no match after %v in a text of %d bytes, at byte %d; the pattern "+
-			"backtracks without end on it", r.re, r.re.MatchTimeout, len(text), done)
+			"backtracks without end on it", r.re, r.re.MatchTimeout, len(text), found.done)
 	}
 
-	if done < len(text) {
-		out = append(out, Span{done, len(text), false})
-	}
-
-	return out, nil
+	return found.upTo(len(text)), nil
 }
 
 // Each is a pattern that matches single characters.
@@ -115,24 +120,13 @@ type Each func(rune) bool
 
 // Spans finds the characters.
 func (f Each) Spans(text string) ([]Span, error) {
-	var out []Span
-	done := 0
+	var found findings
 	for at, r := range text {
-		if !f(r) {
-			continue
+		if f(r) {
+			found.add(at, at+utf8.RuneLen(r))
 		}
-		if at > done {
-			out = append(out, Span{done, at, false})
-		}
-		done = at + utf8.RuneLen(r)
-		out = append(out, Span{at, done, true})
 	}
-
-	if done < len(text) {
-		out = append(out, Span{done, len(text), false})
-	}
-
-	return out, nil
+	return found.upTo(len(text)), nil
 }
 
 // ReplaceAll puts content in place of each match.
