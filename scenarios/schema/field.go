@@ -24,6 +24,7 @@ type Info struct {
 	Default  string // as YAML
 	Note     string // default in words, where it depends on other keys
 	Required bool
+	Always   bool // a nested block, read for its defaults even where it is not given
 }
 
 // BlockInfo is a table without its readers: for messages, reference, schema.
@@ -46,8 +47,7 @@ func (b *BlockInfo) Names() []string {
 // Field is a key of a block that is read into a T.
 type Field[T any] struct {
 	Info
-	read   func(r *Reader, n *Node, into *T)
-	Always bool // a nested block, read for its defaults even where it is not given
+	read func(r *Reader, n *Node, into *T)
 }
 
 // Block is the table of one mapping of the file. It drives decoding, messages,
@@ -61,11 +61,11 @@ type Block[T any] struct {
 
 // Info returns the table without its readers.
 func (b Block[T]) Info() *BlockInfo {
-	out := &BlockInfo{Name: b.Name, Doc: b.Doc, Example: strings.TrimPrefix(b.Example, "\n")}
-	for _, f := range b.Fields {
-		out.Keys = append(out.Keys, f.Info)
+	keys := make([]Info, len(b.Fields))
+	for i := range b.Fields {
+		keys[i] = b.Fields[i].Info
 	}
-	return out
+	return &BlockInfo{Name: b.Name, Doc: b.Doc, Example: strings.TrimPrefix(b.Example, "\n"), Keys: keys}
 }
 
 // Or gives a key a default, written as YAML.
@@ -82,7 +82,7 @@ func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
 	out := make([]Field[T], len(fields))
 	for i, f := range fields {
 		out[i] = Field[T]{
-			Info: f.Info, Always: f.Always,
+			Info: f.Info,
 			read: func(r *Reader, n *Node, into *T) { f.read(r, n, at(into)) },
 		}
 	}
@@ -203,7 +203,7 @@ func EnumsKey[T any](key, doc string, values []string, single bool, at func(*T) 
 // BlockKey is a key whose value is a nested block, which is read for its defaults even where it is not given.
 func BlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
 	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: BlockOf(b.Info())}, Always: true,
+		Info: Info{Key: key, Doc: doc, Shape: BlockOf(b.Info()), Always: true},
 		read: func(r *Reader, n *Node, into *T) { Decode(r, b, n, at(into)) },
 	}
 }
@@ -255,6 +255,25 @@ func UnreadKey[T any](key, doc string, s Shape) Field[T] {
 // Decode reads a mapping by its table: unknown keys, wrong types and missing
 // keys are reported, defaults applied and recorded.
 func Decode[T any](r *Reader, b Block[T], n *Node, into *T) {
+	t := table{
+		size: len(b.Fields),
+		key:  func(i int) *Info { return &b.Fields[i].Info },
+		read: func(i int, n *Node) { b.Fields[i].read(r, n, into) },
+		info: b.Info,
+	}
+	t.decode(r, n)
+}
+
+// table is a Block without the type of what it is read into, so that the code that
+// reads a block is in the program once, not once for each type.
+type table struct {
+	size int // number of keys
+	key  func(i int) *Info
+	read func(i int, n *Node) // key i
+	info func() *BlockInfo
+}
+
+func (t table) decode(r *Reader, n *Node) {
 	if n.Kind == Null {
 		n = EmptyMapping(n.Pos)
 	}
@@ -264,22 +283,32 @@ func Decode[T any](r *Reader, b Block[T], n *Node, into *T) {
 	}
 
 	for _, p := range n.Pairs {
-		if !slices.ContainsFunc(b.Fields, func(f Field[T]) bool { return f.Key == p.Key }) {
-			r.Unknown(b.Info(), p)
+		if !t.has(p.Key) {
+			r.Unknown(t.info(), p)
 		}
 	}
 
-	for _, f := range b.Fields {
-		r.Path = append(r.Path, f.Key)
-		decodeField(r, f, n, into)
+	for i := range t.size {
+		r.Path = append(r.Path, t.key(i).Key)
+		t.decodeKey(r, i, n)
 		r.Path = r.Path[:len(r.Path)-1]
 	}
 }
 
-func decodeField[T any](r *Reader, f Field[T], n *Node, into *T) {
-	v := n.Get(f.Key)
-	if v != nil && v.Kind == Null && v.Bare && !structured(f.Shape) {
-		r.Fail(v.Pos, "%s has no value, expected %s (write null to leave it out)", f.Key, f.Shape.Words())
+func (t table) has(key string) bool {
+	for i := range t.size {
+		if t.key(i).Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (t table) decodeKey(r *Reader, i int, n *Node) {
+	key := t.key(i)
+	v := n.Get(key.Key)
+	if v != nil && v.Kind == Null && v.Bare && !structured(key.Shape) {
+		r.Fail(v.Pos, "%s has no value, expected %s (write null to leave it out)", key.Key, key.Shape.Words())
 		return
 	}
 
@@ -287,14 +316,14 @@ func decodeField[T any](r *Reader, f Field[T], n *Node, into *T) {
 	case v != nil && v.Kind == Broken:
 		r.Failed = true
 	case v != nil && v.Kind != Null:
-		f.read(r, v, into)
-	case f.Always:
-		f.read(r, EmptyMapping(n.Pos), into)
-	case f.Default != "":
-		f.read(r, r.literal(f.Default), into)
-		r.defaulted(f.Default)
-	case f.Required:
-		r.Fail(n.Pos, "%s is missing, expected %s", strings.Join(r.Path, "."), f.Shape.Words())
+		t.read(i, v)
+	case key.Always:
+		t.read(i, EmptyMapping(n.Pos))
+	case key.Default != "":
+		t.read(i, r.literal(key.Default))
+		r.defaulted(key.Default)
+	case key.Required:
+		r.Fail(n.Pos, "%s is missing, expected %s", strings.Join(r.Path, "."), key.Shape.Words())
 	}
 }
 
