@@ -94,15 +94,14 @@ func indexJSONL(ctx context.Context, r io.Reader, path string) ([]table.Span, er
 func readJSONL(ctx context.Context, file io.ReaderAt, places []table.Span) ([]Prompt, error) {
 	prompts := make([]Prompt, len(places))
 	for i, at := range places {
-		raw := make([]byte, at.End-at.Start)
-		if _, err := file.ReadAt(raw, at.Start); err != nil && !errors.Is(err, io.EOF) {
+		raw, err := at.Read(file)
+		if err != nil {
 			return nil, table.Cause(err)
 		}
-		line := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\uFEFF")))
+		line := bytes.TrimSpace(raw)
 		if len(line) == 0 {
 			return nil, errors.New("the file changed while it was read")
 		}
-		var err error
 		if prompts[i], err = parseLine(line); err != nil {
 			return nil, err
 		}

@@ -140,8 +140,8 @@ func (s shareGPT) prompt(ctx context.Context, at place, spec Spec, tok Tokenizer
 
 // place is where a conversation is in its file.
 type place struct {
-	number     int   // of the conversation, from 1
-	start, end int64 // bytes; a separator may come first
+	number     int // of the conversation, from 1
+	table.Span     // a separator may come first
 }
 
 // shareGPT reads conversations from a file whose places are known.
@@ -181,7 +181,7 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 			return nil, fmt.Errorf("conversation %d (from byte %d): %w", number, start, table.JSONError(err))
 		}
 		if len(c.Turns) >= 2 {
-			places = append(places, place{number, start, decoder.InputOffset()})
+			places = append(places, place{number, table.Span{Start: start, End: decoder.InputOffset()}})
 		}
 	}
 
@@ -207,8 +207,8 @@ func (s shareGPT) said(at place) ([]table.Utterance, error) {
 
 // read reads a conversation of two turns or more again.
 func (s shareGPT) read(at place) (c conversation, err error) {
-	raw := make([]byte, at.end-at.start)
-	if _, err := s.file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+	raw, err := at.Read(s.file)
+	if err != nil {
 		return c, err
 	}
 	raw = bytes.TrimLeft(raw, ", \t\r\n")

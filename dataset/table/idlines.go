@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -42,13 +41,11 @@ func (t *idLines) IDs(ctx context.Context, picked []int) ([][]int, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		at := t.places[row]
-		line := make([]byte, at.End-at.Start)
-		if _, err := t.file.ReadAt(line, at.Start); err != nil && !errors.Is(err, io.EOF) {
+		line, err := t.places[row].Read(t.file)
+		if err != nil {
 			return nil, err
 		}
-		var err error
-		if out[i], err = parseIDs(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF"))), t.field); err != nil {
+		if out[i], err = parseIDs(bytes.TrimSpace(line), t.field); err != nil {
 			return nil, fmt.Errorf("row %d: %w", row+1, err)
 		}
 	}

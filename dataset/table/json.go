@@ -97,12 +97,11 @@ func (t *jsonTable) Columns() []string { return t.names }
 func (t *jsonTable) Close() error      { return t.closer.Close() }
 
 func (t *jsonTable) row(number int) (map[string]json.RawMessage, error) {
-	at := t.places[number]
-	raw := make([]byte, at.End-at.Start)
-	if _, err := t.file.ReadAt(raw, at.Start); err != nil && !errors.Is(err, io.EOF) {
+	raw, err := t.places[number].Read(t.file)
+	if err != nil {
 		return nil, err
 	}
-	raw = bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\uFEFF")), ", \t\r\n")
+	raw = bytes.TrimLeft(raw, ", \t\r\n")
 	var row map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("row %d: %w", number+1, JSONError(err))

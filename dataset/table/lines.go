@@ -18,6 +18,15 @@ const maxLine = 256 << 20
 // Span is where a line is in its file.
 type Span struct{ Start, End int64 }
 
+// Read reads the line again, without a mark of byte order before it.
+func (s Span) Read(file io.ReaderAt) ([]byte, error) {
+	line := make([]byte, s.End-s.Start)
+	if _, err := file.ReadAt(line, s.Start); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return bytes.TrimPrefix(line, []byte("\uFEFF")), nil
+}
+
 // EachLine calls use with each line that is not blank, without its end, its
 // number from 1 and its place. The bytes are good until use returns.
 func EachLine(ctx context.Context, r io.Reader, use func(number int, at Span, line []byte) error) error {
