@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -115,9 +116,9 @@ func ClientBounds(f *results.Figures) []ClientBound {
 			}
 		}
 		note("median", l.dist.Median, l.bound.Median)
-		for i, p := range l.bound.Percentiles {
-			if p.P != 50 && i < len(l.dist.Percentiles) {
-				note(fmt.Sprintf("p%g", p.P), l.dist.Percentiles[i].Value, p.FigureBound)
+		for _, p := range l.bound.Percentiles {
+			if p.P != 50 {
+				note(metrics.PercentileName(p.P), metrics.At(l.dist, p.P), p.FigureBound)
 			}
 		}
 		if out.Figures != nil {

@@ -55,3 +55,20 @@ func TestNoReadingsNoSection(t *testing.T) {
 		}
 	}
 }
+
+// A bound is set beside the percentile that it is of, whatever the order in the file.
+func TestBoundsAreOfTheirPercentiles(t *testing.T) {
+	bound := results.FigureBound{AtMostS: new(0.001)}
+	f := &results.Figures{
+		TTFT: results.Dist{N: 9, Percentiles: []results.PercentileFigure{
+			{P: 50, Value: new(0.1)}, {P: 90, Value: new(0.2)}, {P: 99, Value: new(0.3)},
+		}},
+		ClientAtMost: &results.ClientBound{TTFT: results.DistBound{Percentiles: []results.PercentileBound{
+			{P: 99, FigureBound: bound}, {P: 90, FigureBound: bound},
+		}}},
+	}
+	got := ClientBounds(f)
+	if len(got) != 1 || len(got[0].Figures) != 2 || got[0].Figures[0].Value != 0.3 || got[0].Figures[1].Value != 0.2 {
+		t.Errorf("bounds %+v, want p99 of 0.3 s and p90 of 0.2 s", got)
+	}
+}
