@@ -255,7 +255,7 @@ func LogOf(run *results.Run, r *results.Result) string {
 	if life == "" && len(r.Servers) > 0 {
 		life, replica = r.Servers[0].Life, r.Servers[0].Replica
 	}
-	if life == "" {
+	if life == "" || life != path.Base(life) { // a name of anybody's file leads nowhere else
 		return ""
 	}
 

@@ -72,3 +72,15 @@ func TestBoundsAreOfTheirPercentiles(t *testing.T) {
 		t.Errorf("bounds %+v, want p99 of 0.3 s and p90 of 0.2 s", got)
 	}
 }
+
+// The name of a life in a folder from anybody leads to no other file.
+func TestLogOfStaysInTheFolder(t *testing.T) {
+	r := &results.Result{Servers: []results.Server{{Life: "01-a"}}}
+	if got := LogOf(&results.Run{Dir: t.TempDir()}, r); got != "lives/01-a/server-0.log" {
+		t.Errorf("LogOf() = %q, want the log of life 01-a", got)
+	}
+	r.Servers[0].Life = "../../etc"
+	if got := LogOf(&results.Run{Dir: t.TempDir()}, r); got != "" {
+		t.Errorf("LogOf() = %q, want none", got)
+	}
+}
