@@ -16,7 +16,7 @@ type Delta struct {
 	Variants []string `json:"variants"` // that it is about; null: the whole run
 }
 
-// NotKnown stands for what a side does not tell.
+// NotKnown stands for what a side does not state.
 const NotKnown = "not known"
 
 // runChanges lists what differs between two runs as wholes.
@@ -169,7 +169,7 @@ func gather(all []Delta, variant string, changes []Change) []Delta {
 }
 
 // things counts what differs: the same argument, variable or fact is one thing,
-// whatever its values. What one side does not tell is not known to differ.
+// whatever its values. What one side does not state is not known to differ.
 func things(all []Delta) int { return len(namesOf(all)) }
 
 // namesOf are the things that are known to differ, each once.

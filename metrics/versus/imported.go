@@ -62,42 +62,25 @@ func sameReading(base, with compare.Cell) (compare.Cell, compare.Cell, []string)
 // asReadBy replaces the figures of a cell's steps by those of a generation of
 // vLLM's client; ok is false where a step has none.
 func asReadBy(c compare.Cell, g results.Generation) (compare.Cell, bool) {
-	read := func(steps []*results.Result) ([]*results.Result, bool) {
-		all := make([]*results.Result, len(steps))
-		for i, r := range steps {
-			reading, known := r.Compat[g]
-			if r.Figures == nil || !known {
-				return nil, false
-			}
-			all[i] = readBy(r, reading)
+	steps, counted := slices.Clone(c.Steps), slices.Clone(c.Counted)
+	for i, r := range c.Counted {
+		reading, known := r.Compat[g]
+		if r.Figures == nil || !known {
+			return c, false
 		}
-		return all, true
-	}
-
-	counted, ok := read(c.Counted)
-	if !ok {
-		return c, false
-	}
-
-	for i, r := range c.Steps {
-		if at := slices.Index(c.Counted, r); at >= 0 {
-			c.Steps = slices.Clone(c.Steps)
-			c.Steps[i] = counted[at]
+		read, figures := *r, reading.Over(*r.Figures)
+		read.Figures = &figures
+		counted[i] = &read
+		if at := slices.Index(steps, r); at >= 0 {
+			steps[at] = &read
 		}
 	}
 
-	c.Counted = counted
-
+	c.Steps, c.Counted = steps, counted
 	return c, true
 }
 
-func readBy(r *results.Result, reading results.CompatReading) *results.Result {
-	out, f := *r, reading.Over(*r.Figures)
-	out.Figures = &f
-	return &out
-}
-
-// unknownOf replaces facts that an imported side does not tell: they are not
+// unknownOf replaces facts that an imported side does not state: they are not
 // known, which is not the same as being equal.
 func unknownOf(imported bool, facts map[string]string) map[string]string {
 	if !imported {
@@ -111,7 +94,7 @@ func unknownOf(imported bool, facts map[string]string) map[string]string {
 	return facts
 }
 
-// recipeUnknown says that a step does not tell how its server was started.
+// recipeUnknown reports whether a step does not say how its server was started.
 func recipeUnknown(r *results.Result) bool {
 	return r != nil && r.Imported != nil && (len(r.Servers) == 0 || len(r.Servers[0].Argv) == 0)
 }

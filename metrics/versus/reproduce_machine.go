@@ -32,7 +32,7 @@ type MachineFact struct {
 }
 
 // CompareFact is a fact that can be made the same, or if fixed cannot. What one
-// side does not tell is unknown.
+// side does not state is unknown.
 func CompareFact(what, origin, here string, fixed bool, touches string) MachineFact {
 	f := MachineFact{What: what, Origin: origin, Here: here, State: FactDiffers}
 	switch {

@@ -292,8 +292,8 @@ func PointName(base, with compare.Cell) string {
 	return base.Point + " and " + with.Point
 }
 
-// matchCells pairs variants, and then their points by label. What has no partner is
-// told.
+// matchCells pairs variants, and then their points by label. The notes say
+// what has no partner.
 func matchCells(base, with []compare.Cell, wanted []Match) (pairs []matched, notes []string) {
 	partners, notes := partnersOf(base, with, wanted)
 	for _, w := range with {
@@ -422,7 +422,7 @@ func (v *Against) ManyThings() string {
 		strings.Join(text.CleanAll(namesOf(v.Delta)), ", "))
 }
 
-// OneSided are the facts that one side does not tell, each once.
+// OneSided are the facts that one side does not state, each once.
 func (v *Against) OneSided() []string {
 	var names []string
 	for _, d := range v.Delta {
