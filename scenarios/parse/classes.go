@@ -17,7 +17,7 @@ const maxClasses = 100
 
 // readClasses decodes load.classes: each as a load of its own, which has the
 // keys of the class over those of the whole. It reports whether all are right.
-func (p *parser) readClasses(n *schema.Node, l *scenarios.Load, s *scenarios.Scenario) bool {
+func (p *parser) readClasses(n *schema.Node, l *scenarios.Load) bool {
 	list := n.Get("classes")
 	if list == nil || list.Kind == schema.Null || list.Kind == schema.Broken {
 		return true
@@ -42,7 +42,7 @@ func (p *parser) readClasses(n *schema.Node, l *scenarios.Load, s *scenarios.Sce
 		return false
 	}
 	spec.NormalizeClasses(l.Classes)
-	return p.classLoads(n, list, l, s)
+	return p.classLoads(n, list, l)
 }
 
 // classHead reads the name and the share of a class.
@@ -62,7 +62,7 @@ func (p *parser) classHead(item *schema.Node, before []spec.Class) (head keys.Cl
 }
 
 // classLoads decodes the load of each class, and counts its requests.
-func (p *parser) classLoads(n, list *schema.Node, l *scenarios.Load, s *scenarios.Scenario) bool {
+func (p *parser) classLoads(n, list *schema.Node, l *scenarios.Load) bool {
 	loads := make([]scenarios.Load, len(list.Items))
 	nodes := make([]*schema.Node, len(list.Items))
 	valid := true
@@ -87,7 +87,7 @@ func (p *parser) classLoads(n, list *schema.Node, l *scenarios.Load, s *scenario
 			p.errs.Add(item.Pos, "class %s gets none of %d requests: raise num-prompts or its share", l.Classes[i].Name,
 				l.NumPrompts)
 		}
-		check.Load(p.file, nodes[i], own, map[string]string{}, s, own.NumPrompts > 0)
+		check.Load(p.file, nodes[i], own, map[string]string{}, own.NumPrompts > 0)
 		check.Class(p.file, item, own)
 		describeClass(&l.Classes[i], own)
 	}

@@ -34,9 +34,7 @@ func carried() []string {
 
 // readComponents reads the parts of a variant's server. The variant's own server
 // keys are those that the parts share.
-func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults map[string]string,
-	s *scenarios.Scenario,
-) {
+func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults map[string]string) {
 	list := n.Get("components")
 	switch {
 	case list.Kind != schema.List:
@@ -49,8 +47,9 @@ func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults m
 	case len(list.Items) > maxComponents:
 		p.errs.Add(list.Pos, "more than %d components", maxComponents)
 		return
-	case !s.Method.SendsRequests():
-		p.errs.Add(n.KeyAt("components"), "components cannot be combined with method %s", s.Method)
+	case !p.file.Scenario.Method.SendsRequests():
+		p.errs.Add(n.KeyAt("components"), "components cannot be combined with method %s",
+			p.file.Scenario.Method)
 		return
 	case v.Extrapolate > 1:
 		p.errs.Add(n.KeyAt("extrapolate"), "extrapolate cannot be combined with components")
@@ -59,7 +58,7 @@ func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults m
 
 	places := map[string]schema.Pos{}
 	for _, item := range list.Items {
-		c, ok := p.component(n, item, places, defaults, s)
+		c, ok := p.component(n, item, places, defaults)
 		if !ok {
 			return
 		}
@@ -67,12 +66,11 @@ func (p *parser) readComponents(n *schema.Node, v *scenarios.Variant, defaults m
 	}
 	v.Nodes = v.Server.Nodes
 	v.Server = v.Components[0].Server
-	check.Components(p.file, n, v, s)
+	check.Components(p.file, n, v)
 }
 
 // component reads one part. Beside it comes whether it could be read.
 func (p *parser) component(n, item *schema.Node, places map[string]schema.Pos, defaults map[string]string,
-	s *scenarios.Scenario,
 ) (c scenarios.Component, ok bool) {
 	if item.Kind != schema.Mapping {
 		p.errs.Add(item.Pos, "a component is %s, expected a mapping with name: and keys of server:", item.Shown())
@@ -96,7 +94,7 @@ func (p *parser) component(n, item *schema.Node, places map[string]schema.Pos, d
 	own.Pos = item.Pos
 	mine := map[string]string{}
 	schema.Decode(p.reader(mine), componentBlock(), own, &c.Server)
-	check.Server(p.file, own, &c.Server, mine, s)
+	check.Server(p.file, own, &c.Server, mine)
 	for path, value := range mine {
 		defaults["components."+c.Name+"."+path] = value
 	}

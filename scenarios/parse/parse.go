@@ -74,6 +74,7 @@ func Source(path string, src []byte, opts Options) (*scenarios.Scenario, error) 
 	}
 	p := newParser(path, filepath.Dir(abs), opts)
 	s := &scenarios.Scenario{Path: path, Dir: p.file.Dir, Source: src, Sets: slices.Clone(opts.Set)}
+	p.file.Scenario = s
 	p.read(src, s)
 	if errs := p.errs.Sorted(path); len(errs) > 0 {
 		return nil, errs
@@ -137,7 +138,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	p.limitVersions(root, s)
 	p.addNullTest(root, s)
 	p.readPoints(root, s)
-	check.Scenario(p.file, root, s)
+	check.Scenario(p.file, root)
 	for _, v := range p.names.Unread() {
 		p.file.Warnf(v.Pos, "vars.%s is read nowhere", v.Key)
 	}
@@ -164,7 +165,7 @@ func (p *parser) readTop(root *schema.Node, s *scenarios.Scenario) {
 		return
 	}
 	schema.Decode(p.reader(p.defaults), keys.File(), own, s)
-	check.Top(p.file, own, s, p.defaults)
+	check.Top(p.file, own, p.defaults)
 	if !own.Has("name") {
 		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
 		p.defaults["name"] = s.Name

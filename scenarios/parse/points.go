@@ -152,7 +152,7 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 	table := keys.Load()
 	for _, pt := range points {
 		n := expand.Overlay(base, &schema.Node{Kind: schema.Mapping, Pos: load.Pos, Pairs: pt.set, Size: 1}, nil)
-		l, valid := p.point(table, n, defaults, s)
+		l, valid := p.point(table, n, defaults)
 		l.Label = label(l, varies)
 		if pt.label != "" {
 			l.Label = pt.label
@@ -210,13 +210,12 @@ func expandSearch(s *scenarios.Scenario) {
 
 // point decodes and checks one point; valid says that nothing was wrong.
 func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
-	s *scenarios.Scenario,
 ) (l scenarios.Load, valid bool) {
 	r := p.loadReader(defaults)
 	schema.Decode(r, table, n, &l)
 	valid = !r.Failed
-	valid = valid && p.readClasses(n, &l, s) && check.Stages(p.file, n, &l, s)
-	check.Load(p.file, n, &l, defaults, s, valid)
+	valid = valid && p.readClasses(n, &l) && check.Stages(p.file, n, &l)
+	check.Load(p.file, n, &l, defaults, valid)
 	return l, valid
 }
 

@@ -23,7 +23,7 @@ func (p *parser) readVariants(root *schema.Node, later []*expand.Override, s *sc
 		variants = append(variants, ev.Name())
 	}
 	for _, ev := range p.mixed(root, expanded, s) {
-		v, own := p.variant(table, ev, s)
+		v, own := p.variant(table, ev)
 		s.Variants = append(s.Variants, v)
 		defaults[v.Name] = own
 
@@ -99,7 +99,6 @@ func (p *parser) variantList(root *schema.Node) []*schema.Node {
 
 // variant decodes one variant and checks it. Beside it come its defaults.
 func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.ExpandedVariant,
-	s *scenarios.Scenario,
 ) (scenarios.Variant, map[string]string) {
 	v := scenarios.Variant{Pos: ev.Pos}
 	n := ev.Node
@@ -116,12 +115,12 @@ func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.Expand
 	v.Params = ev.Params
 	if n.Has("components") {
 		clear(defaults) // each component has its own
-		p.readComponents(n, &v, defaults, s)
+		p.readComponents(n, &v, defaults)
 	} else {
-		check.Server(p.file, n, &v.Server, defaults, s)
+		check.Server(p.file, n, &v.Server, defaults)
 	}
 	p.file.SecretTexts(n.Get("hooks"))
-	check.Hooks(p.file, n.Get("hooks"), &v.Hooks, defaults, s)
+	check.Hooks(p.file, n.Get("hooks"), &v.Hooks, defaults)
 
 	return v, defaults
 }

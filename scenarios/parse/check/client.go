@@ -8,6 +8,7 @@ import (
 
 // checkClient checks that hosts elsewhere can reach what is measured.
 func (c *scenarioCheck) checkClient() {
+	s := c.Scenario
 	n := c.root.Get("client")
 	if n == nil {
 		return
@@ -18,28 +19,28 @@ func (c *scenarioCheck) checkClient() {
 				c.errorf(n.At(key), "%s is for a client on %s", key, map[bool]string{
 					true:  "this machine: it cannot be combined with hosts or agent-command",
 					false: "other hosts: name them in client.hosts",
-				}[c.s.Client.Elsewhere() && key != "bench" && key != "copy-bench"])
+				}[s.Client.Elsewhere() && key != "bench" && key != "copy-bench"])
 			}
 		}
 	}
-	if !c.s.Client.Elsewhere() {
-		if refuse("bench", "copy-bench", "reach"); c.s.Client.CPUs == "" && c.s.Client.Priority == "" {
+	if !s.Client.Elsewhere() {
+		if refuse("bench", "copy-bench", "reach"); s.Client.CPUs == "" && s.Client.Priority == "" {
 			c.errorf(n.Pos, "client is empty: give hosts, agent-command, cpus or priority")
 		}
 		return
 	}
 	refuse("cpus", "priority")
-	if len(c.s.Client.Hosts) == 0 {
+	if len(s.Client.Hosts) == 0 {
 		refuse("bench", "copy-bench")
 	}
-	for _, argv := range c.s.Client.Commands {
-		c.programPath(n, "agent-command", "client", argv, c.s)
+	for _, argv := range s.Client.Commands {
+		c.programPath(n, "agent-command", "client", argv)
 	}
-	if c.s.Method != scenarios.Serving && c.s.Method != scenarios.SQZB {
+	if s.Method != scenarios.Serving && s.Method != scenarios.SQZB {
 		c.errorf(n.Pos, "client is for methods that send requests")
 	}
-	if c.s.Client.Copy {
-		for _, host := range c.s.Client.Hosts {
+	if s.Client.Copy {
+		for _, host := range s.Client.Hosts {
 			if strings.HasPrefix(host, "srun:") {
 				c.errorf(n.At("copy-bench"),
 					"copy-bench cannot be combined with %s, which has this file system anyway: bench: says where", host)
@@ -47,7 +48,7 @@ func (c *scenarioCheck) checkClient() {
 		}
 	}
 
-	for _, v := range c.s.Variants {
+	for _, v := range s.Variants {
 		switch host := v.Server.Host; {
 		case v.Server.Kind().External && v.Server.UnixSocket != "":
 			c.errorf(v.Pos, "variant %q: a unix socket cannot be reached from other hosts (client)", v.Name)

@@ -8,7 +8,7 @@ import (
 
 // Components checks where the components of a variant run, which was decoded from n,
 // and counts the nodes if only the components name them.
-func Components(f *File, n *schema.Node, v *scenarios.Variant, s *scenarios.Scenario) {
+func Components(f *File, n *schema.Node, v *scenarios.Variant) {
 	given := v.Nodes
 	for _, part := range v.Components {
 		v.Nodes = max(v.Nodes, part.Node)
@@ -16,7 +16,7 @@ func Components(f *File, n *schema.Node, v *scenarios.Variant, s *scenarios.Scen
 	if v.Nodes < 2 {
 		return
 	}
-	if s.On != scenarios.OnSlurm {
+	if f.Scenario.On != scenarios.OnSlurm {
 		f.errorf(n.KeyAt("components"), "components on %d nodes need on: slurm, since the nodes are those of a "+
 			"Slurm job (bench run --on slurm)", v.Nodes)
 		return

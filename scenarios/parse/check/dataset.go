@@ -172,7 +172,7 @@ func (c *loadCheck) checkDatasetPaths() {
 	default:
 		c.noTilde(c.data, "path")
 		c.l.Dataset.Path = c.abs(c.l.Dataset.Path)
-		c.s.NeedFile(scenarios.DatasetFile, c.l.Dataset.Path, c.data.At("path"))
+		c.Scenario.NeedFile(scenarios.DatasetFile, c.l.Dataset.Path, c.data.At("path"))
 	}
 
 	c.checkTokenizer()
@@ -182,7 +182,7 @@ func (c *loadCheck) checkTokenizer() {
 	if c.data.Has("tokenizer") {
 		c.noTilde(c.data, "tokenizer")
 		c.l.Dataset.Tokenizer = c.abs(c.l.Dataset.Tokenizer)
-		c.s.NeedFile(scenarios.TokenizerFile, c.l.Dataset.Tokenizer, c.data.At("tokenizer"))
+		c.Scenario.NeedFile(scenarios.TokenizerFile, c.l.Dataset.Tokenizer, c.data.At("tokenizer"))
 	}
 }
 

@@ -26,6 +26,8 @@ type File struct {
 	Exists func(path string) bool // of a file or folder
 	Secret func(text string)      // notes a text that must never be shown
 
+	Scenario *scenarios.Scenario // as far as it is decoded
+
 	// ServerBroken: the shared server block could not be read, so what a variant
 	// lacks is no error.
 	ServerBroken bool
@@ -125,11 +127,11 @@ func (c *File) noTilde(n *schema.Node, key string) {
 	}
 }
 
-func (c *File) programPath(n *schema.Node, key string, what string, argv []string, s *scenarios.Scenario) {
+func (c *File) programPath(n *schema.Node, key string, what string, argv []string) {
 	c.noTilde(n, key)
 	if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.HasPrefix(argv[0], "~") {
 		argv[0] = c.abs(argv[0])
-		s.NeedFile(what, argv[0], n.At(key))
+		c.Scenario.NeedFile(what, argv[0], n.At(key))
 	}
 }
 

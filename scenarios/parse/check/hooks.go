@@ -11,15 +11,14 @@ import (
 )
 
 // Hooks checks the hooks of a variant, which were decoded from n.
-func Hooks(f *File, n *schema.Node, hooks *scenarios.Hooks, defaults map[string]string, s *scenarios.Scenario) {
-	(&hookCheck{f, defaults, s}).checkHooks(n, "hooks", hooks)
+func Hooks(f *File, n *schema.Node, hooks *scenarios.Hooks, defaults map[string]string) {
+	(&hookCheck{f, defaults}).checkHooks(n, "hooks", hooks)
 }
 
 // hookCheck checks hooks, and checks of the machine, which can stand within hooks.
 type hookCheck struct {
 	*File
 	defaults map[string]string
-	s        *scenarios.Scenario // as far as it is decoded
 }
 
 // checkHooks checks the hooks of one level. path is that of the level, for its
@@ -88,7 +87,7 @@ func hostOf(raw string) string {
 // hookPaths: a program with a slash is relative to the scenario file.
 func (c *hookCheck) hookPaths(n *schema.Node, h *scenarios.Hook) {
 	for key, argv := range map[string][]string{"command": h.Command, "undo": h.Undo} {
-		c.programPath(n, key, "hook", argv, c.s)
+		c.programPath(n, key, "hook", argv)
 	}
 }
 
@@ -149,7 +148,7 @@ func (c *hookCheck) checkCheck(n *schema.Node, check *scenarios.Check) {
 	case "command":
 		need("command")
 		forbid("name", "want")
-		c.programPath(n, "command", "check", check.Argv, c.s)
+		c.programPath(n, "command", "check", check.Argv)
 	}
 
 	if check.Name != "" && (check.Kind == "file" || check.Kind == "free-disk") {

@@ -17,8 +17,8 @@ import (
 // Load checks a load point, or a class of one, that was decoded from n, and sets the
 // defaults that depend on other keys. valid says that every key by itself is right;
 // else only that is checked which holds whatever the others are.
-func Load(f *File, n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario, valid bool) {
-	newLoadCheck(f, n, l, defaults, s).run(valid)
+func Load(f *File, n *schema.Node, l *scenarios.Load, defaults map[string]string, valid bool) {
+	newLoadCheck(f, n, l, defaults).run(valid)
 }
 
 // loadCheck checks one load point or class.
@@ -27,16 +27,14 @@ type loadCheck struct {
 	n, data  *schema.Node // load and its dataset
 	l        *scenarios.Load
 	defaults map[string]string
-	s        *scenarios.Scenario // as far as it is decoded
 }
 
-func newLoadCheck(f *File, n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario,
-) *loadCheck {
+func newLoadCheck(f *File, n *schema.Node, l *scenarios.Load, defaults map[string]string) *loadCheck {
 	data := n.Get("dataset")
 	if data == nil || data.Kind != schema.Mapping {
 		data = schema.EmptyMapping(n.At("dataset"))
 	}
-	return &loadCheck{f, n, data, l, defaults, s}
+	return &loadCheck{f, n, data, l, defaults}
 }
 
 func (c *loadCheck) run(valid bool) {
@@ -224,7 +222,7 @@ func (c *loadCheck) checkEarly() {
 	if c.l.Compat != "" {
 		c.errorf(c.n.KeyAt("early"), "compat %s: that client never ends early", c.l.Compat)
 	}
-	if c.s.Client.Elsewhere() {
+	if c.Scenario.Client.Elsewhere() {
 		c.errorf(c.n.KeyAt("early"), "early needs a single load client: remove early, or hosts and "+
 			"agent-command under client")
 	}

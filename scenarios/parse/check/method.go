@@ -9,10 +9,10 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// Scenario checks what keys mean for others once the whole scenario s has been decoded
+// Scenario checks what keys mean for others once the whole scenario has been decoded
 // from root: methods, clients, searches, studies, prices.
-func Scenario(f *File, root *schema.Node, s *scenarios.Scenario) {
-	c := &scenarioCheck{f, root, s}
+func Scenario(f *File, root *schema.Node) {
+	c := &scenarioCheck{f, root}
 	c.checkPrice(root.Get("price"))
 	c.checkMethod()
 	c.checkClient()
@@ -23,34 +23,34 @@ func Scenario(f *File, root *schema.Node, s *scenarios.Scenario) {
 type scenarioCheck struct {
 	*File
 	root *schema.Node
-	s    *scenarios.Scenario
 }
 
 // checkMethod checks what the method means for variants and points.
 func (c *scenarioCheck) checkMethod() {
+	s := c.Scenario
 	switch {
-	case c.s.RunsProgram():
-		c.forbid(c.root, fmt.Sprintf("method %s sends no requests: say what it tests under %s:", c.s.Method,
-			c.s.Method), "load")
-	case c.s.Method == scenarios.ColdStart:
+	case s.RunsProgram():
+		c.forbid(c.root, fmt.Sprintf("method %s sends no requests: say what it tests under %s:", s.Method,
+			s.Method), "load")
+	case s.Method == scenarios.ColdStart:
 		c.forbid(c.root, "method cold-start sends no requests: say in which states of the caches it starts servers "+
 			"under cold-start:", "load")
 	}
 	c.checkBaseline()
-	for i := range c.s.Variants {
-		c.checkExtrapolate(&c.s.Variants[i], c.s.Method)
+	for i := range s.Variants {
+		c.checkExtrapolate(&s.Variants[i], s.Method)
 	}
 
-	program, runs := engines.MeasuringProgram(string(c.s.Method))
-	if c.s.Method == scenarios.SQZB {
+	program, runs := engines.MeasuringProgram(string(s.Method))
+	if s.Method == scenarios.SQZB {
 		c.checkSQZB()
 	}
-	for i := range c.s.Variants {
+	for i := range s.Variants {
 		switch {
 		case runs:
-			c.checkProgram(&c.s.Variants[i], program)
-		case c.s.Method == scenarios.ColdStart:
-			c.checkColdStart(&c.s.Variants[i], c.s.ColdStart)
+			c.checkProgram(&s.Variants[i], program)
+		case s.Method == scenarios.ColdStart:
+			c.checkColdStart(&s.Variants[i], s.ColdStart)
 		}
 	}
 }
@@ -89,13 +89,14 @@ func (c *scenarioCheck) checkColdStart(v *scenarios.Variant, run scenarios.ColdS
 }
 
 func (c *scenarioCheck) checkBaseline() {
+	s := c.Scenario
 	var names []string
-	for _, v := range c.s.Variants {
+	for _, v := range s.Variants {
 		names = append(names, v.Name)
 	}
-	if c.s.Baseline != "" && !slices.Contains(names, c.s.Baseline) {
-		c.errorf(c.root.At("baseline"), "baseline %q is not a variant%s", c.s.Baseline,
-			schema.DidYouMean(c.s.Baseline, names))
+	if s.Baseline != "" && !slices.Contains(names, s.Baseline) {
+		c.errorf(c.root.At("baseline"), "baseline %q is not a variant%s", s.Baseline,
+			schema.DidYouMean(s.Baseline, names))
 	}
 }
 
@@ -117,7 +118,7 @@ func (c *scenarioCheck) checkExtrapolate(v *scenarios.Variant, m scenarios.Metho
 // checkSQZB: the two passes must see the very same prompts, and the first must
 // generate.
 func (c *scenarioCheck) checkSQZB() {
-	for _, v := range c.s.Variants {
+	for _, v := range c.Scenario.Variants {
 		if v.Server.Kind().External {
 			c.errorf(v.Pos, "variant %s: method sqzb needs two server starts, and an external server is not "+
 				"started by bench", v.Name)
@@ -129,7 +130,7 @@ func (c *scenarioCheck) checkSQZB() {
 		load = schema.EmptyMapping(c.root.Pos)
 	}
 
-	for _, l := range c.s.Points {
+	for _, l := range c.Scenario.Points {
 		switch {
 		case l.Dataset.Kind != "tok_inputs" && !l.Dataset.TokenIDs:
 			c.errorf(load.At("dataset"), "method sqzb sends token ids: use dataset tok_inputs, or tokens: ids "+
@@ -152,6 +153,7 @@ func (c *scenarioCheck) checkSQZB() {
 
 // checkProgram: the program takes the place of the server.
 func (c *scenarioCheck) checkProgram(v *scenarios.Variant, program engines.Measuring) {
+	s := c.Scenario
 	sv := &v.Server
 	refuse := func(format string, args ...any) {
 		c.errorf(v.Pos, "variant %s: %s", v.Name, fmt.Sprintf(format, args...))
@@ -159,22 +161,24 @@ func (c *scenarioCheck) checkProgram(v *scenarios.Variant, program engines.Measu
 	switch {
 	case sv.Launcher == "":
 	case !program.Replaces(sv.Kind()):
-		refuse("method %s needs launcher %s", c.s.Method, program.Launcher)
+		refuse("method %s needs launcher %s", s.Method, program.Launcher)
 	case sv.Replicas > 1:
-		refuse("method %s starts no replicas", c.s.Method)
+		refuse("method %s starts no replicas", s.Method)
 	case sv.Nodes > 1, len(v.Components) > 0:
-		refuse("method %s runs one program on one machine: nodes and components are not allowed here", c.s.Method)
+		refuse("method %s runs one program on one machine: nodes and components are not allowed here",
+			s.Method)
 	case sv.Container.Image != "":
-		refuse("container is not allowed here: method %s runs its program without one", c.s.Method)
+		refuse("container is not allowed here: method %s runs its program without one", s.Method)
 	case sv.Smoke.Path != "":
-		refuse("smoke is not allowed here: method %s starts no server", c.s.Method)
-	case sv.Binary != nil && (program.Words == nil || c.s.Program.Binary != nil):
-		refuse("binary is not allowed here: the program of method %s is named in %s:", c.s.Method, c.s.Method)
-	case sv.Model != "" && c.s.Program.Models != nil:
-		refuse("model is not allowed here: %s: lists models", c.s.Method)
-	case sv.Model == "" && c.s.Program.Models == nil && program.Several:
-		refuse("model is missing, and %s: lists no models", c.s.Method)
-	case sv.Model == "" && c.s.Program.Models == nil:
+		refuse("smoke is not allowed here: method %s starts no server", s.Method)
+	case sv.Binary != nil && (program.Words == nil || s.Program.Binary != nil):
+		refuse("binary is not allowed here: the program of method %s is named in %s:", s.Method,
+			s.Method)
+	case sv.Model != "" && s.Program.Models != nil:
+		refuse("model is not allowed here: %s: lists models", s.Method)
+	case sv.Model == "" && s.Program.Models == nil && program.Several:
+		refuse("model is missing, and %s: lists no models", s.Method)
+	case sv.Model == "" && s.Program.Models == nil:
 		refuse("model is missing")
 	}
 }

@@ -19,36 +19,38 @@ func (c *scenarioCheck) checkNext() {
 }
 
 func (c *scenarioCheck) checkUntil(n *schema.Node) {
-	if c.s.Until.Width == 0 {
+	s := c.Scenario
+	if s.Until.Width == 0 {
 		return
 	}
 
 	switch at := n.At("until"); {
-	case c.s.Until.Min > c.s.Repeats:
-		c.errorf(n.At("min"), "min is %d, above max %d", c.s.Until.Min, c.s.Repeats)
-	case c.s.Order == scenarios.Grouped:
+	case s.Until.Min > s.Repeats:
+		c.errorf(n.At("min"), "min is %d, above max %d", s.Until.Min, s.Repeats)
+	case s.Order == scenarios.Grouped:
 		c.errorf(at, "until needs order interleaved or shuffled: a round of repeats is decided when all variants "+
 			"have had the one before")
-	case c.s.Restart == scenarios.RestartNever && len(c.s.Variants) == 1:
+	case s.Restart == scenarios.RestartNever && len(s.Variants) == 1:
 		c.errorf(at, "until needs a server start for each repeat: restart must not be never with a single variant")
-	case c.s.On == scenarios.OnSlurm:
+	case s.On == scenarios.OnSlurm:
 		c.errorf(at, "until cannot be combined with on: slurm: jobs do not know of each other's results")
-	case c.s.Search.Metric != "":
+	case s.Search.Metric != "":
 		c.errorf(at, "until cannot be combined with search:, whose points are not the same in every repeat")
 	}
 
-	c.checkFigures(n.At("figures"), c.s.Until.Figures)
+	c.checkFigures(n.At("figures"), s.Until.Figures)
 }
 
 func (c *scenarioCheck) checkSearch(n *schema.Node) {
-	search := c.s.Search
+	s := c.Scenario
+	search := s.Search
 	if search.Metric == "" || n == nil {
 		return
 	}
 
 	whole := func(v float64) bool { return v == math.Trunc(v) }
 	switch {
-	case c.s.Method != scenarios.Serving:
+	case s.Method != scenarios.Serving:
 		c.errorf(n.Pos, "search is for method serving")
 	case search.From >= search.To:
 		c.errorf(n.At("from"), "from is %g, expected less than to, which is %g", search.From, search.To)
@@ -57,11 +59,11 @@ func (c *scenarioCheck) checkSearch(n *schema.Node) {
 	case search.Metric == scenarios.SearchConcurrency &&
 		!(whole(search.From) && whole(search.To) && whole(search.Start)):
 		c.errorf(n.At("from"), "from, to and start of max-concurrency are whole numbers")
-	case c.s.Prune.When != nil:
+	case s.Prune.When != nil:
 		c.errorf(n.Pos, "prune: is for a sweep: a search does not climb above what missed its targets")
 	}
 
-	for _, v := range c.s.Variants {
+	for _, v := range s.Variants {
 		if v.Extrapolate > 1 {
 			c.errorf(v.Pos, "variant %s: extrapolate cannot be combined with search: "+
 				"what is not measured meets no target",
@@ -69,7 +71,7 @@ func (c *scenarioCheck) checkSearch(n *schema.Node) {
 		}
 	}
 
-	for _, l := range c.s.Points[:min(1, len(c.s.Points))] {
+	for _, l := range s.Points[:min(1, len(s.Points))] {
 		if search.Metric == scenarios.SearchConcurrency && l.Duration == 0 && float64(l.NumPrompts) < search.To {
 			c.errorf(n.At("to"), "to is %g, which is never reached with num-prompts %d", search.To, l.NumPrompts)
 		}
@@ -85,13 +87,14 @@ func (c *scenarioCheck) checkSearch(n *schema.Node) {
 
 // checkPrune: the points must climb.
 func (c *scenarioCheck) checkPrune(n *schema.Node) {
-	if c.s.Prune.When == nil || n == nil {
+	s := c.Scenario
+	if s.Prune.When == nil || n == nil {
 		return
 	}
 
 	climbs := false
-	for i, low := range c.s.Points {
-		for k, high := range c.s.Points {
+	for i, low := range s.Points {
+		for k, high := range s.Points {
 			if !high.Above(low) {
 				continue
 			}
@@ -104,16 +107,16 @@ func (c *scenarioCheck) checkPrune(n *schema.Node) {
 	}
 
 	switch {
-	case !c.s.Method.SendsRequests():
+	case !s.Method.SendsRequests():
 		c.errorf(n.Pos, "prune is for methods that send requests")
-	case !climbs && len(c.s.Points) > 0 && c.s.Search.Metric == "":
+	case !climbs && len(s.Points) > 0 && s.Search.Metric == "":
 		c.errorf(n.Pos, "prune: all points of the sweep have the same request-rate and max-concurrency")
-	case c.s.Order == scenarios.Grouped && c.s.Restart == scenarios.RestartPoint && c.s.Repeats > 1:
+	case s.Order == scenarios.Grouped && s.Restart == scenarios.RestartPoint && s.Repeats > 1:
 		c.Warnf(n.Pos, "prune: with order grouped and restart point a point has had all its repeats before the next "+
 			"is left out")
 	}
 
-	c.checkConditions(c.s.Prune.When)
+	c.checkConditions(s.Prune.When)
 }
 
 func (c *scenarioCheck) checkConditions(all []scenarios.Condition) {
@@ -124,7 +127,7 @@ func (c *scenarioCheck) checkConditions(all []scenarios.Condition) {
 
 // checkFigures: the load must give what the figures need.
 func (c *scenarioCheck) checkFigures(pos schema.Pos, figures []string) {
-	for _, l := range c.s.Points[:min(1, len(c.s.Points))] {
+	for _, l := range c.Scenario.Points[:min(1, len(c.Scenario.Points))] {
 		for _, name := range figures {
 			q, is := catalog.PercentileOf(name)
 			if is && l.Percentiles != nil && !slices.Contains(l.Percentiles, q) {
@@ -174,13 +177,14 @@ func partNames(l scenarios.Load) []string {
 
 // checkStudies checks what tune:, blame: and bisect: mean for other keys.
 func (c *scenarioCheck) checkStudies() {
+	s := c.Scenario
 	for _, study := range []struct {
 		key, figure string
 		problems    []string
 	}{
-		{"tune", c.s.Tune.Figure, c.s.TuneProblems()},
-		{"blame", c.s.Blame.Figure, c.s.BlameProblems()},
-		{"bisect", c.s.Bisect.Figure, c.s.BisectProblems()},
+		{"tune", s.Tune.Figure, s.TuneProblems()},
+		{"blame", s.Blame.Figure, s.BlameProblems()},
+		{"bisect", s.Bisect.Figure, s.BisectProblems()},
 	} {
 		n := c.root.Get(study.key)
 		if study.figure == "" || n == nil {
@@ -191,5 +195,5 @@ func (c *scenarioCheck) checkStudies() {
 		}
 		c.checkFigures(n.At("figure"), []string{study.figure})
 	}
-	c.checkConditions(c.s.Tune.SLO)
+	c.checkConditions(s.Tune.SLO)
 }

@@ -27,12 +27,13 @@ func (c *serverCheck) needArguments() {
 		default:
 			continue
 		}
-		c.s.NeedFile("args: "+arg.Name, path, arg.Pos)
+		c.Scenario.NeedFile("args: "+arg.Name, path, arg.Pos)
 	}
 }
 
 // resolvePaths makes the paths of a server absolute, and notes the files that it needs.
 func (c *serverCheck) resolvePaths() {
+	s := c.Scenario
 	for _, key := range []string{"model", "binary", "command", "work-dir"} {
 		c.noTilde(c.n, key)
 	}
@@ -40,7 +41,7 @@ func (c *serverCheck) resolvePaths() {
 	if path, local := c.localModel(); local {
 		c.sv.Model = path
 		if c.sv.Container.Image == "" {
-			c.s.NeedFile("model", path, c.n.At("model"))
+			s.NeedFile("model", path, c.n.At("model"))
 		}
 	}
 
@@ -50,25 +51,25 @@ func (c *serverCheck) resolvePaths() {
 		inImage := c.sv.Container.Image != ""
 		if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.Contains(argv[0], "${") && !inImage {
 			argv[0] = c.abs(argv[0])
-			c.s.NeedFile(key, argv[0], c.n.At(key))
+			s.NeedFile(key, argv[0], c.n.At(key))
 		}
 	}
 
 	// an image of an engine without a daemon is a file or a folder, or an address such as docker://IMAGE
 	if image := container.Options(c.sv.Container); image.Image != "" && !image.Daemon() && image.ImageIsFile() {
 		c.sv.Container.Image = c.abs(c.sv.Container.Image)
-		c.s.NeedFile("image", c.sv.Container.Image, c.n.Get("container").At("image"))
+		s.NeedFile("image", c.sv.Container.Image, c.n.Get("container").At("image"))
 	}
 
 	if c.sv.TLS.CA != "" {
 		c.sv.TLS.CA = c.abs(c.sv.TLS.CA)
-		c.s.NeedFile("tls.ca", c.sv.TLS.CA, c.n.Get("tls").At("ca"))
+		s.NeedFile("tls.ca", c.sv.TLS.CA, c.n.Get("tls").At("ca"))
 	}
 	if c.sv.UnixSocket != "" {
 		c.sv.UnixSocket = c.abs(c.sv.UnixSocket)
 	}
 	if c.sv.WorkDir != "" {
 		c.sv.WorkDir = c.abs(c.sv.WorkDir)
-		c.s.NeedFile("work-dir", c.sv.WorkDir, c.n.At("work-dir"))
+		s.NeedFile("work-dir", c.sv.WorkDir, c.n.At("work-dir"))
 	}
 }

@@ -9,7 +9,7 @@ func (c *scenarioCheck) checkPrice(n *schema.Node) {
 	if n == nil || n.Kind != schema.Mapping || n.Has("gpu-hour") || n.Has("kwh") {
 		return
 	}
-	for _, v := range c.s.Variants {
+	for _, v := range c.Scenario.Variants {
 		if v.Price.GPUHour > 0 || v.Price.KWh > 0 {
 			return
 		}

@@ -13,8 +13,8 @@ import (
 
 // Server checks the settings of a server that were decoded from n, makes their paths
 // absolute, and sets the defaults that depend on other keys.
-func Server(f *File, n *schema.Node, sv *scenarios.Server, defaults map[string]string, s *scenarios.Scenario) {
-	(&serverCheck{f, n, sv, defaults, s}).run()
+func Server(f *File, n *schema.Node, sv *scenarios.Server, defaults map[string]string) {
+	(&serverCheck{f, n, sv, defaults}).run()
 }
 
 // serverCheck checks one server.
@@ -23,7 +23,6 @@ type serverCheck struct {
 	n        *schema.Node
 	sv       *scenarios.Server
 	defaults map[string]string
-	s        *scenarios.Scenario // as far as it is decoded
 }
 
 func (c *serverCheck) run() {
@@ -68,7 +67,7 @@ func (c *serverCheck) run() {
 
 	c.checkContainer()
 	c.SecretTexts(c.n.Get("smoke"))
-	if !c.s.RunsProgram() { // see scenarioCheck.checkProgram
+	if !c.Scenario.RunsProgram() { // see scenarioCheck.checkProgram
 		c.checkModel()
 	}
 	if len(c.sv.GPUs.List) > 0 && c.sv.Replicas > len(c.sv.GPUs.List) {
@@ -98,12 +97,13 @@ func spansNodes(launcher string) bool {
 
 // checkNodes reports what cannot be combined with a server over several nodes.
 func (c *serverCheck) checkNodes() {
+	s := c.Scenario
 	if strings.ContainsAny(c.sv.Interface, " \t,=") {
 		c.errorf(c.n.KeyAt("interface"),
 			"interface is %q, expected the name of a network interface, such as hsn0, or a "+
 				"network, such as 10.1.0.0/16", c.sv.Interface)
 	}
-	if container.Options(c.sv.Container).JobStep() && c.s.On != scenarios.OnSlurm {
+	if container.Options(c.sv.Container).JobStep() && s.On != scenarios.OnSlurm {
 		c.errorf(c.n.KeyAt("container"), "container: engine pyxis needs on: slurm, since srun enters the image "+
 			"(bench run --on slurm)")
 	}
@@ -115,8 +115,8 @@ func (c *serverCheck) checkNodes() {
 	switch {
 	case !spansNodes(c.sv.Launcher):
 		c.errorf(at, "nodes is for launchers %s, not %s", strings.Join(spanning(), " and "), c.sv.Launcher)
-	case !c.s.Method.SendsRequests():
-		c.errorf(at, "nodes cannot be combined with method %s", c.s.Method)
+	case !s.Method.SendsRequests():
+		c.errorf(at, "nodes cannot be combined with method %s", s.Method)
 	case c.sv.Replicas > 1:
 		c.errorf(at, "nodes cannot be combined with replicas: %d: make each replica a run of its own", c.sv.Replicas)
 	case c.sv.Container.Network != "" && c.sv.Container.Network != "host":
@@ -125,7 +125,7 @@ func (c *serverCheck) checkNodes() {
 	case len(c.sv.GPUs.List) > 0:
 		c.errorf(c.n.KeyAt("gpus"), "gpus lists devices of one machine: with nodes: %d give the number of each node's",
 			c.sv.Nodes)
-	case c.s.On != scenarios.OnSlurm:
+	case s.On != scenarios.OnSlurm:
 		c.errorf(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)",
 			c.sv.Nodes)
 	case c.sv.Port+meetingPort > 65535:

@@ -15,7 +15,7 @@ func (c *loadCheck) checkProbes() {
 		return
 	}
 	at := c.n.KeyAt("probes")
-	if c.s.Client.Elsewhere() {
+	if c.Scenario.Client.Elsewhere() {
 		c.errorf(at, "probes need a single load client: remove hosts and agent-command under client")
 	}
 	if why := apiOf(c.l).NoProbes(); why != "" {
@@ -28,8 +28,8 @@ func (c *loadCheck) checkProbes() {
 
 // Stages names the stages of a load that was decoded from n, sets what they decide
 // about the whole, and reports whether they are right.
-func Stages(f *File, n *schema.Node, l *scenarios.Load, s *scenarios.Scenario) bool {
-	return newLoadCheck(f, n, l, nil, s).checkStages()
+func Stages(f *File, n *schema.Node, l *scenarios.Load) bool {
+	return newLoadCheck(f, n, l, nil).checkStages()
 }
 
 func (c *loadCheck) checkStages() bool {
@@ -55,7 +55,7 @@ func (c *loadCheck) checkStages() bool {
 	c.forbid(c.n, why, "duration", "request-rate", "ramp")
 	if peak := spec.PeakConcurrency(c.l.Stages); peak > 0 {
 		c.forbid(c.n, why, "max-concurrency")
-		if c.s.Client.Elsewhere() {
+		if c.Scenario.Client.Elsewhere() {
 			c.errorf(list.Pos, "stages with max-concurrency need a single load client: remove hosts and "+
 				"agent-command under client")
 		}
