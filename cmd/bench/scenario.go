@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -114,10 +112,9 @@ func (o *machineOptions) machine(ctx context.Context, e env) (plan.Machine, erro
 		}
 		return e.MachineOf(inventory, e.Self), nil
 	}
-	vendor, count, ok := strings.Cut(o.as, ":")
-	n, err := strconv.Atoi(count)
-	if !ok || err != nil || n < 0 || (vendor != "amd" && vendor != "nvidia") {
-		return plan.Machine{}, usageError(fmt.Errorf("--box %q: expected amd:N or nvidia:N, such as amd:8", o.as))
+	machine, err := plan.MachineLike(o.as, e.Self)
+	if err != nil {
+		return machine, usageError(fmt.Errorf("--box: %w", err))
 	}
-	return plan.Machine{Self: e.Self, Vendor: vendor, GPUs: n}, nil
+	return machine, nil
 }

@@ -9,7 +9,10 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
@@ -41,6 +44,17 @@ type Machine struct {
 	CPUs *cpus.Topology // nil: not known
 
 	PortOffset int // added to ports that bench chooses, so that jobs on one machine look for them in different places
+}
+
+// MachineLike is a machine that nobody looked at: "amd:8" has eight GPUs of AMD. self is
+// the path of this program, as in Machine.
+func MachineLike(text, self string) (Machine, error) {
+	vendor, count, _ := strings.Cut(text, ":")
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 0 || (vendor != "amd" && vendor != "nvidia") {
+		return Machine{}, fmt.Errorf("machine %q: want amd:N or nvidia:N, such as amd:8", text)
+	}
+	return Machine{Self: self, Vendor: vendor, GPUs: n}, nil
 }
 
 // Plan is every step of a run, decided before anything is touched. It is

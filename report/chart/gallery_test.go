@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -167,10 +166,18 @@ func cdfSpec() chart.CDFSpec {
 		for i := range values {
 			values[i] = 0.05 * math.Exp(r.NormFloat64()*(0.4+0.15*float64(v))) * (1 + float64(v)*0.5)
 		}
-		slices.Sort(values)
-		s.Series = append(s.Series, chart.CDFSeries{Name: name, Vertices: curves.CDFVertices(values), N: len(values)})
+		s.Series = append(s.Series, chart.CDFSeries{Name: name, Vertices: vertices(values), N: len(values)})
 	}
 	return s
+}
+
+// vertices are those of the distribution of values.
+func vertices(values []float64) []curves.CDFVertex {
+	var all curves.Sketch
+	for _, v := range values {
+		all.Add(v)
+	}
+	return all.Vertices()
 }
 
 func barsSpec() chart.BarsSpec {

@@ -2,10 +2,8 @@ package chart_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
-	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/report/chart"
 )
 
@@ -19,7 +17,6 @@ func large() []struct {
 	for i := range values {
 		values[i] = math.Exp(r.NormFloat64())
 	}
-	slices.Sort(values)
 	var curve []chart.LinePoint
 	for i := range 100_000 {
 		curve = append(curve, chart.LinePoint{X: float64(i), Y: r.Float64()})
@@ -42,7 +39,7 @@ func large() []struct {
 		{drawn{"cdf of 2 million", func() (chart.SVG, error) {
 			return chart.CDF(chart.CDFSpec{
 				Head: h, X: chart.Axis{Unit: chart.Seconds},
-				Series: []chart.CDFSeries{{Name: "a", Vertices: curves.CDFVertices(values), N: len(values)}},
+				Series: []chart.CDFSeries{{Name: "a", Vertices: vertices(values), N: len(values)}},
 			})
 		}}, 8 << 10},
 		{drawn{"line of 100,000", func() (chart.SVG, error) {
