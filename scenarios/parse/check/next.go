@@ -110,7 +110,8 @@ func (c *scenarioCheck) checkPrune(n *schema.Node) {
 	case !s.Method.SendsRequests():
 		c.errorf(n.Pos, "prune is for methods that send requests")
 	case !climbs && len(s.Points) > 0 && s.Search.Metric == "":
-		c.errorf(n.Pos, "prune: all points of the sweep have the same request-rate and max-concurrency")
+		c.errorf(n.Pos, "prune: no point of the sweep is a higher load than another, in request-rate or "+
+			"max-concurrency")
 	case s.Order == scenarios.Grouped && s.Restart == scenarios.RestartPoint && s.Repeats > 1:
 		c.Warnf(n.Pos, "prune: with order grouped and restart point a point has had all its repeats before the next "+
 			"is left out")
