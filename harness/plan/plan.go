@@ -163,9 +163,35 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 		}
 	}
 
+	plan.Problems = foldVariants(plan.Problems)
 	plan.Client = clientNote(sc, machine)
 	plan.decideLater(sc)
 	return plan, nil
+}
+
+// foldVariants makes one line of the problems that several variants share: each begins
+// with the quoted name of its variant.
+func foldVariants(problems []string) (folded []string) {
+	names, at := map[string][]string{}, map[string]int{} // by what follows the name
+	for _, problem := range problems {
+		rest, is := strings.CutPrefix(problem, "variant ")
+		name, text, ends := strings.Cut(rest, ": ")
+		if !is || !ends {
+			folded = append(folded, problem)
+			continue
+		}
+
+		if names[text] = append(names[text], strings.Trim(name, `"`)); len(names[text]) == 1 {
+			at[text] = len(folded)
+			folded = append(folded, problem)
+		} else {
+			shared := strings.Join(names[text], ", ")
+			if folded[at[text]] = "variants " + shared + ": " + text; strings.HasPrefix(text, "needs ") {
+				folded[at[text]] = "variants " + shared + ": each " + text
+			}
+		}
+	}
+	return folded
 }
 
 // newLife plans the servers of one life. Problems of this machine are noted once

@@ -24,14 +24,8 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 		out = append(out, doctor.Need{What: problem.Error(), Advice: "put it there, or change the scenario"})
 	}
 
-	short, err := step.CheckDatasets(ctx, sc)
-	switch {
-	case err != nil:
-		out = append(out, doctor.Need{What: "datasets", Text: err.Error()})
-	case len(short) > 0:
-		out = append(out, doctor.Need{What: "datasets", Text: strings.Join(short, "\n"), Only: true})
-	default:
-		out = append(out, doctor.Need{What: "datasets can be read", OK: true})
+	if len(sc.Blockers()) == 0 { // else their problems are in the list already
+		out = append(out, datasets(ctx, sc))
 	}
 
 	out = append(out, l.variants(sc, v)...)
@@ -45,6 +39,18 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 	}
 
 	return out
+}
+
+// datasets reads the datasets of a scenario.
+func datasets(ctx context.Context, sc *scenarios.Scenario) doctor.Need {
+	short, err := step.CheckDatasets(ctx, sc)
+	switch {
+	case err != nil:
+		return doctor.Need{What: "datasets", Text: err.Error()}
+	case len(short) > 0:
+		return doctor.Need{What: "datasets", Text: strings.Join(short, "\n"), Only: true}
+	}
+	return doctor.Need{What: "datasets can be read", OK: true}
 }
 
 // variants asks of every variant for its program and its GPUs.
