@@ -87,21 +87,35 @@ func (r *Result) CutShort() bool {
 	return r.Verdict == Failed && r.Failure != nil && r.Failure.Class.EndedRun()
 }
 
-// mostUncounted bounds the records of a step without figures, which count them.
-const mostUncounted = 10_000_000
+// Lines of a file of a step that reports read at most, whatever its result says: about a
+// minute of work. A small compressed file can hold billions of short lines.
+const (
+	mostRecords   = 20_000_000
+	mostReadings  = 10_000_000
+	mostUncounted = 10_000_000 // records of a step without figures, which count them
+)
 
-// MostRecords is more records than the step can have left. A file with more is damaged,
-// and to read all of it could take long: a small compressed file can hold billions of
-// short lines.
+// MostRecords is more records than the step can have left, and no more than mostRecords.
 func (r *Result) MostRecords() int {
 	if r.Figures == nil {
 		return mostUncounted
 	}
-	n := r.Figures.Asked
+	n := min(r.Figures.Asked, mostRecords)
 	if probes := r.Part("probes"); probes != nil {
-		n += probes.Asked
+		n += min(probes.Asked, mostRecords)
 	}
-	return 2*n + 1000
+	return min(2*n+1000, mostRecords)
+}
+
+// MostReadings is more lines of telemetry than the step can have left, and no more than
+// mostReadings: those of 64 devices of each machine, read every 50 ms for a minute more
+// than twice the length of the pass.
+func (r *Result) MostReadings() int {
+	if r.Client == nil || r.Telemetry == nil {
+		return mostReadings
+	}
+	perS := 64 * 20 * (1 + len(r.Telemetry.Nodes))
+	return int(min(float64(perS)*(2*max(r.Client.DurationS, 0)+60), mostReadings))
 }
 
 // RoundsOver is how many rounds are over, of a run whose repeats are rounds: a later

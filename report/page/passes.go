@@ -1,9 +1,11 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/benchrig/bench/internal/text"
@@ -46,7 +48,7 @@ type pass struct {
 	ttft, tpot, icl, e2el  curves.Sketch
 	inFlight, tokensInHand []curves.Level
 	devices                []telemetry.DeviceCurves
-	bad                    int // lines of its records that could not be read
+	bad, badReadings       int // lines of its records and of its telemetry that could not be read
 }
 
 // passes are those of all steps, by their ids.
@@ -80,17 +82,28 @@ func readPasses(run *results.Run, b budget) *passes {
 
 	wait.Wait()
 	for i, s := range run.Steps {
-		if failed[i] != nil { // one damaged file does not cost the page
-			all.left = append(all.left, fmt.Sprintf("%s: %v", s.Result.Step.ID, failed[i]))
-		}
 		all.of[s.Result.Step.ID] = read[i]
-		if read[i].bad > 0 {
-			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID,
-				text.Count(read[i].bad, "line")))
+		for _, damage := range damageOf(read[i], failed[i]) { // one damaged file does not cost the page
+			all.left = append(all.left, s.Result.Step.ID+": "+damage)
 		}
 	}
 
 	return all
+}
+
+// damageOf says what of a step's files could not be read.
+func damageOf(p *pass, failed error) []string {
+	var damage []string
+	if failed != nil {
+		damage = strings.Split(failed.Error(), "\n")
+	}
+	if p.bad > 0 {
+		damage = append(damage, text.Count(p.bad, "line")+" of its records cannot be read")
+	}
+	if p.badReadings > 0 {
+		damage = append(damage, text.Count(p.badReadings, "line")+" of its telemetry cannot be read")
+	}
+	return damage
 }
 
 func readPass(dir string, r *results.Result, b budget) (*pass, error) {
@@ -103,13 +116,18 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	}
 
 	traces := curves.NewTraces(duration)
-	lines, most := 0, r.MostRecords()
-	var failed, tooMany error
-	for record, err := range moments.Read(dir) {
-		if lines++; lines > most {
-			tooMany = fmt.Errorf("it has far more records than its %s counts; those after %d were not read",
-				results.ResultName, most)
-			break
+	records := p.addRecords(traces, dir, r)
+	p.keep(traces, b)
+	return p, errors.Join(records, p.addReadings(dir, r, b))
+}
+
+// addRecords reads the records of a step. It returns an error if none can be read or not
+// all are.
+func (p *pass) addRecords(traces *curves.Traces, dir string, r *results.Result) error {
+	var failed error
+	for record, err := range moments.Read(dir, r.MostRecords()) {
+		if errors.Is(err, store.ErrTooMany) {
+			return err
 		}
 		if err != nil {
 			p.bad++
@@ -122,10 +140,23 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 		traces.Add(record)
 	}
 
-	p.keep(traces, b)
+	if traces.Requests.Total() > 0 {
+		return nil
+	}
+	return failed
+}
+
+// addReadings reads the telemetry of a step. It returns an error if not all is read.
+func (p *pass) addReadings(dir string, r *results.Result, b budget) error {
 	var readings telemetry.CurveSet
-	for sample, err := range store.ReadTelemetry(dir) {
-		if err == nil && sample.Node == "" {
+	var failed error
+	for sample, err := range store.AtMost(store.ReadTelemetry(dir), r.MostReadings()) {
+		switch {
+		case errors.Is(err, store.ErrTooMany):
+			failed = fmt.Errorf("read telemetry: %w", err)
+		case err != nil:
+			p.badReadings++
+		case sample.Node == "":
 			readings.Add(&sample)
 		}
 	}
@@ -134,12 +165,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	for i := range p.devices {
 		p.devices[i].Thin(b.moments)
 	}
-
-	if tooMany == nil && p.total == 0 {
-		return p, failed
-	}
-
-	return p, tooMany
+	return failed
 }
 
 // keep takes from the traces of a pass what is drawn.

@@ -104,12 +104,9 @@ func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) r
 
 // countRecords counts the records that can be read of a step without a result.
 func countRecords(dir string) int {
-	n, lines, most := 0, 0, (&results.Result{}).MostRecords()
-	for _, err := range ReadRecords(dir) {
-		if lines++; lines > most {
-			break
-		}
-		if err == nil {
+	n := 0
+	for record, err := range AtMost(ReadEveryRecord(dir), (&results.Result{}).MostRecords()) {
+		if err == nil && !record.Probe {
 			n++
 		}
 	}

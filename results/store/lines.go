@@ -43,6 +43,26 @@ func jsonLines[T any](dir, name, word string) iter.Seq2[T, error] {
 	}
 }
 
+// ErrTooMany says that a file has more lines than are read of it.
+var ErrTooMany = errors.New("it has far more lines than such a step leaves; the rest was not read")
+
+// AtMost yields the first values of a sequence, and ErrTooMany in place of the others.
+func AtMost[T any](lines iter.Seq2[T, error], most int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		n := 0
+		for line, err := range lines {
+			if n++; n > most {
+				var none T
+				yield(none, ErrTooMany)
+				return
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
 // OpenLines opens the compressed file or, where there is none, the plain
 // one. If both are there, a writer was killed between making the first and
 // removing the second: the first is whole.

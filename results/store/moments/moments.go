@@ -24,8 +24,8 @@ import (
 // record of the load it reads the position, the times, the chunks, the token
 // counts and the failure, and leaves the rest at its zero value. The record itself
 // and ChunkS are good until the sequence continues; what its pointers lead to is
-// not reused.
-func Read(dir string) iter.Seq2[*results.Record, error] {
+// not reused. A file of more than most lines ends with store.ErrTooMany.
+func Read(dir string, most int) iter.Seq2[*results.Record, error] {
 	return func(yield func(*results.Record, error) bool) {
 		in, err := store.OpenLines(filepath.Join(dir, results.RequestsName))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -36,11 +36,11 @@ func Read(dir string) iter.Seq2[*results.Record, error] {
 			return
 		}
 		defer func() { _ = in.Close() }()
-		decode(in, yield)
+		decode(in, most, yield)
 	}
 }
 
-func decode(r io.Reader, yield func(*results.Record, error) bool) {
+func decode(r io.Reader, most int, yield func(*results.Record, error) bool) {
 	in := inside.NewLines(r, 256<<10)
 	m := &decoder{}
 
@@ -48,6 +48,10 @@ func decode(r io.Reader, yield func(*results.Record, error) bool) {
 		raw, readErr := in.Next()
 		if readErr != nil && !errors.Is(readErr, io.EOF) {
 			yield(nil, fmt.Errorf("read records: line %d: %w", line, readErr))
+			return
+		}
+		if len(raw) > 0 && line > most {
+			yield(nil, fmt.Errorf("read records: %w", store.ErrTooMany))
 			return
 		}
 		if len(raw) > 0 {

@@ -29,7 +29,7 @@ func whatMomentsTell(r results.Record) results.Record {
 // momentsOf reads lines as Read does; errors are text.
 func momentsOf(lines string) []string {
 	var all []string
-	decode(strings.NewReader(lines), func(r *results.Record, err error) bool {
+	decode(strings.NewReader(lines), 1000, func(r *results.Record, err error) bool {
 		all = append(all, told(r, err))
 		return true
 	})
