@@ -16,6 +16,7 @@ const (
 	maxLines    = 4500
 	usualLines  = 3000 // of nine packages in ten
 	maxFiles    = 20
+	maxMethods  = 50   // of a type
 	longFunc    = 20   // lines
 	airlessPart = 0.01 // of long functions
 )
@@ -106,9 +107,35 @@ func TestFunctionsBreathe(t *testing.T) {
 	}
 }
 
+// No type is one on which everything hangs: what needs more methods is taken apart
+// into parts with one subject each.
+func TestTypesAreSmall(t *testing.T) {
+	largest, most := "", 0
+	for pkg, files := range goFiles(t) {
+		methods := map[string]int{}
+		for _, file := range files {
+			for _, f := range functions(t, file) {
+				if f.receiver != "" {
+					methods[f.receiver]++
+				}
+			}
+		}
+		for name, n := range methods {
+			if n > most {
+				largest, most = pkg+"."+name, n
+			}
+			if n > maxMethods {
+				t.Errorf("type %s.%s has %d methods, want at most %d: take it apart", pkg, name, n, maxMethods)
+			}
+		}
+	}
+	t.Logf("the type with most methods is %s: %d", largest, most)
+}
+
 // function is the place of a function in its file, in lines from 1.
 type function struct {
 	name        string
+	receiver    string // its type; "": it is not a method
 	first, last int
 	statements  int // of its body itself
 }
@@ -125,11 +152,29 @@ func functions(t *testing.T, file string) []function {
 	for _, decl := range parsed.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
 			out = append(out, function{
-				f.Name.Name, set.Position(f.Pos()).Line, set.Position(f.End()).Line, len(f.Body.List),
+				f.Name.Name, receiverOf(f), set.Position(f.Pos()).Line, set.Position(f.End()).Line, len(f.Body.List),
 			})
 		}
 	}
 	return out
+}
+
+// receiverOf is the name of a method's type; "" for a function.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	of := f.Recv.List[0].Type
+	if star, is := of.(*ast.StarExpr); is {
+		of = star.X
+	}
+	switch generic := of.(type) {
+	case *ast.IndexExpr:
+		of = generic.X
+	case *ast.IndexListExpr:
+		of = generic.X
+	}
+	return of.(*ast.Ident).Name
 }
 
 func read(t *testing.T, file string) string {

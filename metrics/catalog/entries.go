@@ -1,9 +1,16 @@
 package catalog
 
-import "github.com/benchrig/bench/results"
+import (
+	"slices"
+
+	"github.com/benchrig/bench/results"
+)
 
 // passFigures are those of the measured pass, in the order of summary.csv.
-func passFigures() []Figure { //nolint:funlen // a table
+func passFigures() []Figure { return slices.Concat(countFigures(), speedFigures(), answerFigures()) }
+
+// countFigures are the counts of the measured pass.
+func countFigures() []Figure {
 	return []Figure{
 		{
 			Name: "asked", File: "asked_requests", Whole: true,
@@ -41,6 +48,12 @@ func passFigures() []Figure { //nolint:funlen // a table
 			Name: "cached_tokens", Whole: true,
 			pass: func(f *results.Figures) *float64 { return float(f.CachedTokens) },
 		},
+	}
+}
+
+// speedFigures are the rates of the measured pass.
+func speedFigures() []Figure {
+	return []Figure{
 		{
 			Name: "request_throughput", File: "request_throughput_per_s", Title: "req/s", Unit: "req/s", Higher: true,
 			At:       func(f *results.Figures) **float64 { return &f.RequestThroughput },
@@ -93,6 +106,12 @@ func passFigures() []Figure { //nolint:funlen // a table
 			known:   func(k results.KnownCounts) *float64 { return float(k.PeakConcurrent) },
 			Aliases: []string{"peak concurrent requests", "max concurrent requests"},
 		},
+	}
+}
+
+// answerFigures are those of the answers: how good they are, and how they came.
+func answerFigures() []Figure {
+	return []Figure{
 		{
 			Name: "exact_score", Title: "right answers", Higher: true, Share: true, Compared: true, Extra: true,
 			Condition: true,

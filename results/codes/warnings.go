@@ -1,17 +1,22 @@
 package codes
 
-import "github.com/benchrig/bench/results"
+import (
+	"slices"
+
+	"github.com/benchrig/bench/results"
+)
 
 func warning(code results.WarningCode, severity Severity, meaning, why, do string) Entry {
 	return Entry{string(code), severity, meaning, why, do}
 }
 
 func warnings() []Entry {
-	return append(append(warningsOfRequests(), warningsOfMachine()...), warningsOfRecipe()...)
+	return slices.Concat(warningsOfRequests(), warningsOfClient(), warningsOfPass(), warningsOfAnswers(),
+		warningsOfFigures(), warningsOfMachine(), warningsOfRecipe())
 }
 
-// warningsOfRequests are about what was sent and what came back.
-func warningsOfRequests() []Entry { //nolint:funlen // a table
+// warningsOfRequests are about the requests of a pass, as the load asked for them.
+func warningsOfRequests() []Entry {
 	return []Entry{
 		warning(results.WarnInterrupted, Disqualifies,
 			"The pass ended before all requests were sent.",
@@ -60,6 +65,12 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 				"the scenario requests, the step is suspect.",
 			"Cached prompt tokens cost almost nothing: TTFT and throughput are better than with new prompts.",
 			"Turn the prefix cache off, or set prefix-cache: warm if that is intended."),
+	}
+}
+
+// warningsOfClient are about the load client.
+func warningsOfClient() []Entry {
+	return []Entry{
 		warning(results.WarnClientLate, Limits,
 			"Requests were sent later than intended: p99 above 10 ms.",
 			"Latencies count from the actual send and are right, but the server received the load at other times "+
@@ -90,6 +101,12 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"They share cores with other programs; client_at_most says how much that can have changed the figures.",
 			"Permit it (CAP_SYS_NICE or ulimit -e for the priority, the cpuset for CPUs), or remove cpus and "+
 				"priority from client:."),
+	}
+}
+
+// warningsOfPass are about what happened to servers and nodes during a pass.
+func warningsOfPass() []Entry {
+	return []Entry{
 		warning(results.WarnReplaced, Disqualifies,
 			"A process that listened on the server's port ended during the pass, and another process of the same "+
 				"server replaced it.",
@@ -131,6 +148,12 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Chunks arrive in bursts: something between server and client buffers them.",
 			"TTFT and ITL describe the buffer, not the server.",
 			"Disable response buffering in the proxy, or bypass the proxy."),
+	}
+}
+
+// warningsOfAnswers are about the quality of answers.
+func warningsOfAnswers() []Entry {
+	return []Entry{
 		warning(results.WarnAnswers, Limits,
 			"Answers are empty, repetitive or nearly all alike.",
 			"The model may be broken or wrongly loaded. Speculative decoding also accepts more drafts then.",
@@ -168,6 +191,12 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"Something caches whole answers. If the pass repeats prompts (duration, oversample), its figures are "+
 				"those of the cache.",
 			"Switch the cache off, or send each prompt once."),
+	}
+}
+
+// warningsOfFigures are about figures, and where they come from.
+func warningsOfFigures() []Entry {
+	return []Entry{
 		warning(results.WarnStartCache, Disqualifies,
 			"A cache was not in the requested state when the server started.",
 			"The start may have been faster or slower than a start in that state.",
