@@ -64,3 +64,36 @@ func TestReasonIsTheWarningThatDisqualifies(t *testing.T) {
 		t.Errorf("reason %q, want %q", got, want)
 	}
 }
+
+// TestStepsThatCanBeNeeded: of the planned steps of a tuning or a bisection, those that
+// nothing can need are counted neither as pending nor as not needed.
+func TestStepsThatCanBeNeeded(t *testing.T) {
+	for _, tt := range []struct {
+		most, notNeeded           int // of 20 planned steps, 4 of which are done
+		pending, counted, ofTotal int
+	}{
+		{most: 0, notNeeded: 6, pending: 10, counted: 6, ofTotal: 14},
+		{most: 9, notNeeded: 0, pending: 5, counted: 0, ofTotal: 9},
+		{most: 9, notNeeded: 13, pending: 3, counted: 2, ofTotal: 7},
+		{most: 9, notNeeded: 16, pending: 0, counted: 5, ofTotal: 4},
+		{most: 3, notNeeded: 16, pending: 0, counted: 0, ofTotal: 4},
+	} {
+		b := &Board{Manifest: results.Manifest{MostSteps: tt.most}}
+		for i := range 20 {
+			state := Pending
+			switch {
+			case i < 4:
+				state = Done
+			case i < 4+tt.notNeeded:
+				state = NotNeeded
+			}
+			b.Steps = append(b.Steps, Step{State: state})
+		}
+
+		v := makeView(b, "", nil, Presence{Now: clock()})
+		if v.Counts[Pending] != tt.pending || v.Counts[NotNeeded] != tt.counted || v.Total != tt.ofTotal {
+			t.Errorf("%d steps at most, %d not needed: %d pending, %d not needed, %d in all, want %d, %d, %d", tt.most,
+				tt.notNeeded, v.Counts[Pending], v.Counts[NotNeeded], v.Total, tt.pending, tt.counted, tt.ofTotal)
+		}
+	}
+}

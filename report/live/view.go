@@ -79,7 +79,7 @@ type View struct {
 	StateText string
 	Ended     *results.Failure // why the run ended before its plan; null: it did not
 	Counts    map[StepState]int
-	Total     int
+	Total     int    // steps that are needed, or can be
 	Left      string // of the run, in words
 	Columns   []string
 	Rows      []Row
@@ -139,7 +139,15 @@ func makeView(b *Board, dir string, lives []results.Live, p Presence) View {
 		v.Counts[s.State]++
 	}
 
-	v.Total = len(v.Steps) - v.Counts[NotNeeded]
+	if m.MostSteps > 0 {
+		v.countAtMost(m.MostSteps)
+	}
+	for state, n := range v.Counts {
+		if state != NotNeeded {
+			v.Total += n
+		}
+	}
+
 	v.matrix(b)
 	if len(fresh) == 0 || v.State == RunEnded || v.State == RunStopped {
 		return v
@@ -166,6 +174,22 @@ func makeView(b *Board, dir string, lives []results.Live, p Presence) View {
 	}
 
 	return v
+}
+
+// countAtMost counts no more steps than can be needed, whatever comes out: most planned
+// steps of a tuning or a bisection never can. Which ones is not known before the end.
+func (v *View) countAtMost(most int) {
+	room := most
+	for state, n := range v.Counts {
+		if state != Pending && state != NotNeeded {
+			room -= n
+		}
+	}
+
+	for _, state := range []StepState{Pending, NotNeeded} {
+		v.Counts[state] = min(v.Counts[state], max(room, 0))
+		room -= v.Counts[state]
+	}
 }
 
 // matrix sorts the steps into rows and columns.
