@@ -48,10 +48,14 @@ func steadyState(all []Observation, p Params) *results.SteadyState {
 
 // RatesWithin are the requests that ended, those of them that kept all goals, and the
 // output tokens that came between two moments of a pass, a second. Null: there are no
-// goals; the length of an answer is unknown.
+// goals; the length of an answer is unknown, or answers are numbers.
 func RatesWithin(records []results.Record, p Params, from, to float64) (requests float64, goodput, output *float64) {
 	all := observeAll(records)
 	requests, output = ratesWithin(all, from, to)
+	if p.answersAreNumbers() {
+		output = nil
+	}
+
 	if p.hasGoals() {
 		n := 0
 		for _, o := range all {

@@ -18,7 +18,7 @@ type Params struct {
 	// or it is not known.
 	SessionSizes []int
 
-	API            string   // "completions" or "chat"; only vLLM's clients care
+	API            string   // of the requests; "": one that answers with tokens
 	UsageAsked     bool     // the requests ask for a usage event; see vllm.Read
 	MaxConcurrency *int     // the cap, which the steady state is measured by; null: none
 	Temperature    *float64 // of the requests; null: the server's choice
@@ -28,6 +28,9 @@ type Params struct {
 type Goals struct{ TTFT, TPOT, E2EL *float64 }
 
 func (g Goals) any() bool { return g.TTFT != nil || g.TPOT != nil || g.E2EL != nil }
+
+// answersAreNumbers reports whether there are no output tokens to count.
+func (p Params) answersAreNumbers() bool { return results.Asked{API: p.API}.Numbers() }
 
 func (p Params) percentiles() []float64 {
 	if p.Percentiles == nil {
@@ -51,7 +54,7 @@ func Summarize(records []results.Record, p Params) results.Figures {
 	}
 
 	countFailures(&f, all)
-	addTotals(&f, all, good)
+	addTotals(&f, all, good, p)
 	addRates(&f, good, p)
 	addLatencies(&f, good, p.percentiles())
 	f.ChunkSizes, f.Lengths = chunkSizes(good), outputLengths(good)
@@ -86,9 +89,12 @@ func countFailures(f *results.Figures, all []Observation) {
 }
 
 // addTotals adds token totals, and the counts of how answers ended.
-func addTotals(f *results.Figures, all, good []Observation) {
+func addTotals(f *results.Figures, all, good []Observation, p Params) {
 	f.TotalInputTokens = sumKnown(good, func(o Observation) *int { return inputTokens(o.Record) })
-	f.TotalOutputTokens = sumKnown(good, func(o Observation) *int { return o.OutputTokens })
+	if !p.answersAreNumbers() {
+		f.TotalOutputTokens = sumKnown(good, func(o Observation) *int { return o.OutputTokens })
+	}
+
 	if slices.ContainsFunc(all, func(o Observation) bool { return o.Images > 0 }) {
 		f.Images = new(0)
 		for _, o := range good {
@@ -101,6 +107,7 @@ func addTotals(f *results.Figures, all, good []Observation) {
 			*f.AudioS += o.AudioS
 		}
 	}
+
 	for _, o := range good {
 		if o.CachedTokens != nil {
 			if f.CachedTokens == nil {
@@ -156,7 +163,7 @@ func addRates(f *results.Figures, good []Observation, p Params) {
 		f.RequestGoodput = new(float64(n) / p.DurationS)
 	}
 
-	if len(good) > 0 && f.TokenSources[results.CountNumbers] == len(good) && f.TotalInputTokens != nil {
+	if p.answersAreNumbers() && f.TotalInputTokens != nil {
 		f.TotalTokenThroughput = new(float64(*f.TotalInputTokens) / p.DurationS) // there are no others
 	}
 	if f.TotalOutputTokens == nil {

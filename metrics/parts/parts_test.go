@@ -1,7 +1,9 @@
 package parts
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,6 +141,33 @@ func TestStages(t *testing.T) {
 			*part.ToS != want.to || f.TotalTokenThroughput != nil {
 			t.Errorf("stage %s from %v to %v: n %d, mean TTFT %v, %v requests/s, want %+v", part.Name, *part.FromS,
 				*part.ToS, f.Completed, *f.TTFT.Mean, *f.RequestThroughput, want)
+		}
+	}
+}
+
+// TestNumbersHaveNoOutputTokens: a part has no output tokens of an API that answers with
+// numbers, whether a request of the part succeeded or not.
+func TestNumbersHaveNoOutputTokens(t *testing.T) {
+	answered, failed := record("chat", "a", 0.2, false), record("batch", "", 5, true)
+	answered.OutputTokens, answered.OutputTokensSource, answered.InputTokens = nil, results.CountNumbers, new(30)
+	s := settings()
+	s.Stages = []spec.Stage{{Name: "late", Duration: time.Second, RequestRate: new(1.0)}}
+	failed.IntendedS, answered.IntendedS = 0.5, 5
+
+	p := metrics.Params{API: "embeddings", DurationS: 10}
+	parts := slices.Concat(Of([]results.Record{answered, failed}, p, s, nil), Of([]results.Record{failed}, p, s, nil))
+	for i, part := range parts {
+		f := part.Figures
+		if f.TotalOutputTokens != nil || f.OutputThroughput != nil {
+			t.Errorf("%s %s: output tokens %v, tok/s %v, want neither", part.By, part.Name, f.TotalOutputTokens,
+				f.OutputThroughput)
+		}
+		want := 0.0
+		if i == 0 {
+			want = 3 // of the input of the request that was answered
+		}
+		if part.By == results.ByClass && (f.TotalTokenThroughput == nil || *f.TotalTokenThroughput != want) {
+			t.Errorf("%s: total tok/s %v, want %g", part.Name, f.TotalTokenThroughput, want)
 		}
 	}
 }
