@@ -63,11 +63,13 @@ func (s *slots) acquire(ctx context.Context) (replica int, waited, ok bool) {
 func (s *slots) stage(ctx context.Context, clock wire.Clock, stages []spec.Stage) {
 	peak, kept := spec.PeakConcurrency(stages), spec.PeakConcurrency(stages)-stages[0].MaxConcurrency
 	begin := stages[0].Duration
+
 	for _, stage := range stages[1:] {
 		if !clock.SleepUntil(ctx, begin) {
 			return
 		}
 		begin += stage.Duration
+
 		during, over := context.WithDeadline(ctx, clock.Start.Add(begin))
 		for want := peak - stage.MaxConcurrency; kept != want && during.Err() == nil; {
 			if kept > want {
@@ -81,6 +83,7 @@ func (s *slots) stage(ctx context.Context, clock wire.Clock, stages []spec.Stage
 			case <-during.Done():
 			}
 		}
+
 		over()
 	}
 }

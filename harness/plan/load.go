@@ -18,12 +18,14 @@ func ShareOf(v scenarios.Variant, l scenarios.Load) scenarios.Load {
 	if n <= 1 {
 		return l
 	}
+
 	if l.MaxConcurrency > 0 {
 		l.MaxConcurrency = max(1, l.MaxConcurrency/n)
 	}
 	if !math.IsInf(l.RequestRate, 1) {
 		l.RequestRate /= float64(n)
 	}
+
 	l.Stages = slices.Clone(l.Stages)
 	for i := range l.Stages {
 		s := &l.Stages[i]
@@ -34,6 +36,7 @@ func ShareOf(v scenarios.Variant, l scenarios.Load) scenarios.Load {
 			s.MaxConcurrency = max(1, s.MaxConcurrency/n)
 		}
 	}
+
 	l.Ramp.Start, l.Ramp.End = l.Ramp.Start/float64(n), l.Ramp.End/float64(n)
 	return l
 }

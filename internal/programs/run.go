@@ -134,16 +134,19 @@ func (run *Run) addOutputRate(log []byte) {
 	const end = " output tokens/s"
 	scanner := bufio.NewScanner(bytes.NewReader(log))
 	scanner.Buffer(nil, 1<<20)
+
 	for scanner.Scan() {
 		line := strings.TrimSpace(scanner.Text())
 		if !strings.HasPrefix(line, "Throughput: ") || !strings.HasSuffix(line, end) {
 			continue
 		}
+
 		words := strings.Fields(strings.TrimSuffix(line, end))
 		var rate number
 		if v, err := strconv.ParseFloat(words[len(words)-1], 64); err == nil && v >= 0 && v <= mostTokens {
 			rate.value = &v
 		}
+
 		out := Output{}
 		out.add(results.Measure{
 			Name: "output_tokens_per_s", Title: "output", Unit: "tok/s", Higher: true, N: run.Measures[0].N,

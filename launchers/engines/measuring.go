@@ -44,6 +44,7 @@ func MeasuringPrograms() []Measuring {
 			unset: torchUnset(), spelling: vllmSpelling, fatal: vllmFatal,
 		}
 	}
+
 	return []Measuring{
 		{
 			Name: results.MethodLlamaBench, About: "llama.cpp's own program, one sequence at a time",

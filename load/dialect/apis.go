@@ -149,6 +149,7 @@ func (a API) checkTools(o *Common, q Ask) error {
 // check refuses a prompt that the API cannot carry.
 func (a API) check(p Prompt) error {
 	alone := p.Text == "" && len(p.TokenIDs)+len(p.Images)+len(p.Texts)+len(p.Turns) == 0
+
 	switch {
 	case a.Audio && len(p.Audio) > 0 && alone:
 		return nil
@@ -168,5 +169,6 @@ func (a API) check(p Prompt) error {
 	case len(p.Images) > 0 && !a.Images:
 		return fmt.Errorf("encode prompt: the %s API takes no images; use the chat API", a.Name)
 	}
+
 	return p.checkTurns()
 }

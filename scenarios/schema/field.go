@@ -175,6 +175,7 @@ func EnumsKey[T any](key, doc string, values []string, single bool, at func(*T) 
 	if single {
 		shape = OneOf(one, shape)
 	}
+
 	return Field[T]{
 		Info: Info{Key: key, Doc: doc, Shape: shape},
 		read: func(r *Reader, n *Node, into *T) {
@@ -188,6 +189,7 @@ func EnumsKey[T any](key, doc string, values []string, single bool, at func(*T) 
 			case single && len(items) == 0:
 				r.Fail(n.Pos, "%s is an empty list", key)
 			}
+
 			for _, item := range items {
 				value, ok := r.Enum(item, one)
 				if ok && slices.Contains(*at(into), value) {

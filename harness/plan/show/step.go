@@ -40,6 +40,7 @@ func mixture(s *spec.Settings) []string {
 	for _, stage := range s.Stages {
 		parts = append(parts, "stage "+stage.String())
 	}
+
 	for _, c := range s.Classes {
 		text := fmt.Sprintf("class %s %.3g %% %s", c.Name, 100*c.Share, c.Dataset)
 		if c.InputLen > 0 {
@@ -51,14 +52,17 @@ func mixture(s *spec.Settings) []string {
 		if priority, ok := c.Body["priority"]; ok {
 			text += fmt.Sprintf(" priority %v", priority)
 		}
+
 		parts = append(parts, text+adapterSplit(c.Adapters))
 	}
+
 	if s.Probes.Active() {
 		parts = append(parts, "probes beside it "+s.Probes.String())
 	}
 	if split := adapterSplit(s.Adapters); split != "" {
 		parts = append(parts, strings.TrimSpace(split))
 	}
+
 	return parts
 }
 

@@ -186,6 +186,7 @@ func (p *program) batched(ctx context.Context) error {
 
 func (p *program) batchedTest(ctx context.Context, costs steps, pp, tg, pl, prompts, held int) error {
 	const batch, micro = 2048, 512
+
 	first, err := p.pass(ctx, prefillSeconds(costs, prompts, pp, micro))
 	if err != nil {
 		return err
@@ -194,10 +195,12 @@ func (p *program) batchedTest(ctx context.Context, costs steps, pp, tg, pl, prom
 	if err != nil {
 		return err
 	}
+
 	shared := 0
 	if p.shared {
 		shared = 1
 	}
+
 	_, err = fmt.Fprintf(p.out, `{"n_kv_max": %d, "n_batch": %d, "n_ubatch": %d, "flash_attn": -1, `+
 		`"is_pp_shared": %d, "n_gpu_layers": 99, "n_threads": 1, "n_threads_batch": 1, `+
 		`"pp": %d, "tg": %d, "pl": %d, "n_kv": %d, `+
@@ -262,6 +265,7 @@ func (p *program) startup(ctx context.Context) error {
 	const compiling = 0.5 // of a cold start
 	load := p.LoadTime.Seconds()
 	figures := map[string]any{}
+
 	for _, state := range []struct {
 		name    string
 		n       int
@@ -271,6 +275,7 @@ func (p *program) startup(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		compiled := slices.Repeat([]float64{state.compile}, state.n)
 		for what, samples := range map[string][]float64{"startup": starts, "compilation": compiled} {
 			key := state.name + "_" + what
@@ -278,6 +283,7 @@ func (p *program) startup(ctx context.Context) error {
 			figures[key+"_percentiles"] = percentilesOf(samples)
 		}
 	}
+
 	return p.write(figures)
 }
 

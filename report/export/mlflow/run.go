@@ -137,6 +137,7 @@ func (r Run) meta(experiment, artifacts string) string {
 		end = strconv.FormatInt(*r.EndMS, 10)
 	}
 	id := runID(r.Of)
+
 	return yamlText([]Pair{
 		{"artifact_uri", quote(artifacts)},
 		{"deleted_time", "null"},

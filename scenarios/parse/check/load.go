@@ -69,6 +69,7 @@ func (c *loadCheck) setDefaults() {
 		c.l.IgnoreEOS = random && !c.n.Has("tools") // what follows a call is no part of it
 		c.defaults["ignore-eos"] = strconv.FormatBool(c.l.IgnoreEOS)
 	}
+
 	if c.l.Duration == 0 {
 		delete(c.defaults, "timeouts.drain")
 	}
@@ -79,6 +80,7 @@ func (c *loadCheck) setDefaults() {
 	if !c.n.Has("early") {
 		delete(c.defaults, "early.overload")
 	}
+
 	if c.l.Dataset.Turns <= 1 && c.l.Dataset.Kind != "sessions" {
 		delete(c.defaults, "think-time")
 	}

@@ -158,6 +158,7 @@ func (c *scenarioCheck) checkProgram(v *scenarios.Variant, program engines.Measu
 	refuse := func(format string, args ...any) {
 		c.errorf(v.Pos, "variant %s: %s", v.Name, fmt.Sprintf(format, args...))
 	}
+
 	switch {
 	case sv.Launcher == "":
 	case !program.Replaces(sv.Kind()):

@@ -130,12 +130,14 @@ func (c *topCheck) checkProgram(n *schema.Node) {
 	if n == nil || n.Kind != schema.Mapping || !s.RunsProgram() {
 		return
 	}
+
 	run := &s.Program
 	c.noTilde(n, "binary")
 	if len(run.Binary) > 0 && strings.Contains(run.Binary[0], "/") {
 		run.Binary[0] = c.abs(run.Binary[0])
 		s.NeedFile(string(s.Method)+".binary", run.Binary[0], n.At("binary"))
 	}
+
 	for i, model := range run.Models {
 		c.noTilde(n.Get("models"), "")
 		run.Models[i] = c.abs(model)
