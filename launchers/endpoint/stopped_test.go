@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,22 +25,29 @@ func TestAnswerAfterAStop(t *testing.T) {
 		return
 	}
 
-	var asking *exec.Cmd
+	started := make(chan *os.Process, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if err := asking.Process.Signal(unix.SIGSTOP); err != nil {
+		process := <-started
+		if err := process.Signal(unix.SIGSTOP); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(probeTime + time.Second)
-		if err := asking.Process.Signal(unix.SIGCONT); err != nil {
+		if err := process.Signal(unix.SIGCONT); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(time.Second) // after its timers have fired
 	}))
 	defer server.Close()
 
-	asking = exec.Command(os.Args[0], "-test.run=^TestAnswerAfterAStop$") //nolint:gosec // this program itself
+	var said bytes.Buffer
+	asking := exec.Command(os.Args[0], "-test.run=^TestAnswerAfterAStop$") //nolint:gosec // this program itself
 	asking.Env = append(os.Environ(), "ENDPOINT_ASKED="+server.URL)
-	if out, err := asking.CombinedOutput(); err != nil {
-		t.Errorf("the program that was stopped: %v: %s", err, out)
+	asking.Stdout, asking.Stderr = &said, &said
+	if err := asking.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started <- asking.Process
+	if err := asking.Wait(); err != nil {
+		t.Errorf("the program that was stopped: %v: %s", err, &said)
 	}
 }
