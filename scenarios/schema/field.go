@@ -44,9 +44,10 @@ func (b *BlockInfo) Names() []string {
 	return names
 }
 
-// Field is a key of a block that is read into a T.
+// Field is a key of a block that is read into a T. Its Info belongs to it alone.
 type Field[T any] struct {
-	Info
+	*Info
+
 	read func(r *Reader, n *Node, into *T)
 }
 
@@ -63,7 +64,7 @@ type Block[T any] struct {
 func (b Block[T]) Info() *BlockInfo {
 	keys := make([]Info, len(b.Fields))
 	for i := range b.Fields {
-		keys[i] = b.Fields[i].Info
+		keys[i] = *b.Fields[i].Info
 	}
 	return &BlockInfo{Name: b.Name, Doc: b.Doc, Example: strings.TrimPrefix(b.Example, "\n"), Keys: keys}
 }
@@ -177,7 +178,7 @@ func EnumsKey[T any](key, doc string, values []string, single bool, at func(*T) 
 	}
 
 	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: shape},
+		Info: &Info{Key: key, Doc: doc, Shape: shape},
 		read: func(r *Reader, n *Node, into *T) {
 			items := n.Items
 			switch {
@@ -205,7 +206,7 @@ func EnumsKey[T any](key, doc string, values []string, single bool, at func(*T) 
 // BlockKey is a key whose value is a nested block, which is read for its defaults even where it is not given.
 func BlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
 	return Field[T]{
-		Info: Info{Key: key, Doc: doc, Shape: BlockOf(b.Info()), Always: true},
+		Info: &Info{Key: key, Doc: doc, Shape: BlockOf(b.Info()), Always: true},
 		read: func(r *Reader, n *Node, into *T) { Decode(r, b, n, at(into)) },
 	}
 }
@@ -241,7 +242,7 @@ func ListKey[T, B any](key, doc string, b Block[B], entry B, at func(*T) *[]B) F
 
 // FreeKey is a key with a reader of its own.
 func FreeKey[T any](key, doc string, s Shape, read func(r *Reader, n *Node, into *T)) Field[T] {
-	return Field[T]{Info: Info{Key: key, Doc: doc, Shape: s}, read: read}
+	return Field[T]{Info: &Info{Key: key, Doc: doc, Shape: s}, read: read}
 }
 
 // ReadKey is a key whose value is what read returns, which reports what is wrong.
@@ -259,7 +260,7 @@ func UnreadKey[T any](key, doc string, s Shape) Field[T] {
 func Decode[T any](r *Reader, b Block[T], n *Node, into *T) {
 	t := table{
 		size: len(b.Fields),
-		key:  func(i int) *Info { return &b.Fields[i].Info },
+		key:  func(i int) *Info { return b.Fields[i].Info },
 		read: func(i int, n *Node) { b.Fields[i].read(r, n, into) },
 		info: b.Info,
 	}
