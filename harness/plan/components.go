@@ -73,7 +73,7 @@ func componentShare(sc *scenarios.Scenario, v scenarios.Variant, c scenarios.Com
 	if need > 0 {
 		v.Server.GPUs.List, v.Server.GPUs.Count = freeOf(s.room.machine, s.room.taken), need
 	}
-	return Recipes(sc, v, s.room.machine)
+	return recipesOf(sc, v, s.room.machine)
 }
 
 // asPart is the spec of a server that is number at among those of all parts, which
@@ -206,7 +206,7 @@ func placeComponents(v scenarios.Variant, needs []int, rooms []*room) (shares []
 
 	for _, r := range rooms {
 		if short := r.makeRoom(); short != "" && problem == "" {
-			problem = fmt.Sprintf("variant %q: %s", v.Name, short)
+			problem = short
 		}
 	}
 	return shares, problem

@@ -142,11 +142,12 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 		plan.Problems = append(plan.Problems, problem.Error())
 	}
 
+	var lacking findings
 	stepNames, lifeNames := namer{}, namer{}
 	all := cells(sc)
 	for i, c := range all {
 		if i == 0 || !sameLife(restartOf(sc), all[i-1], c) {
-			life, err := plan.newLife(sc, machine, c, lifeNames)
+			life, err := plan.newLife(sc, machine, c, lifeNames, &lacking)
 			if err != nil {
 				return nil, err
 			}
@@ -163,51 +164,41 @@ func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 		}
 	}
 
-	plan.Problems = foldVariants(plan.Problems)
+	for _, f := range lacking {
+		plan.Problems = append(plan.Problems, problemOf(f.text, f.variants...))
+	}
 	plan.Client = clientNote(sc, machine)
 	plan.decideLater(sc)
 	return plan, nil
 }
 
-// foldVariants makes one line of the problems that several variants share: each begins
-// with the quoted name of its variant.
-func foldVariants(problems []string) (folded []string) {
-	names, at := map[string][]string{}, map[string]int{} // by what follows the name
-	for _, problem := range problems {
-		rest, is := strings.CutPrefix(problem, "variant ")
-		name, text, ends := strings.Cut(rest, ": ")
-		if !is || !ends {
-			folded = append(folded, problem)
-			continue
-		}
-
-		if names[text] = append(names[text], strings.Trim(name, `"`)); len(names[text]) == 1 {
-			at[text] = len(folded)
-			folded = append(folded, problem)
-		} else {
-			shared := strings.Join(names[text], ", ")
-			if folded[at[text]] = "variants " + shared + ": " + text; strings.HasPrefix(text, "needs ") {
-				folded[at[text]] = "variants " + shared + ": each " + text
-			}
-		}
+// problemOf says that some variants lack something.
+func problemOf(lacks string, variants ...string) string {
+	if len(variants) == 1 {
+		return fmt.Sprintf("variant %q: %s", variants[0], lacks)
 	}
-	return folded
+	if strings.HasPrefix(lacks, "needs ") {
+		lacks = "each " + lacks
+	}
+	return "variants " + strings.Join(variants, ", ") + ": " + lacks
 }
 
-// newLife plans the servers of one life. Problems of this machine are noted once
-// a variant.
-func (p *Plan) newLife(sc *scenarios.Scenario, machine Machine, c cell, names namer) (Life, error) {
+// newLife plans the servers of one life. What this machine lacks for them is added to
+// lacking.
+func (p *Plan) newLife(
+	sc *scenarios.Scenario, machine Machine, c cell, names namer, lacking *findings,
+) (Life, error) {
 	v := sc.Variants[c.variant]
 	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, VariantIndex: c.variant}
 	if n := nodesOf(v); n > 1 {
 		life.Nodes = n
 	}
-	recipes, problem, err := Recipes(sc, v, machine)
+	recipes, lacks, err := recipesOf(sc, v, machine)
 	if err != nil {
 		return life, err
 	}
-	if problem != "" && !slices.Contains(p.Problems, problem) {
-		p.Problems = append(p.Problems, problem)
+	if lacks != "" {
+		lacking.add(v.Pos, v.Name, lacks)
 	}
 
 	for _, r := range recipes {

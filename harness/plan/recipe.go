@@ -33,6 +33,15 @@ type Recipe struct {
 // start: one per replica, of every component. The problem, if any, is what keeps this
 // machine from running it; the recipes are then those of a machine that could.
 func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all []Recipe, problem string, err error) {
+	all, lacks, err := recipesOf(sc, v, machine)
+	if lacks != "" {
+		problem = problemOf(lacks, v.Name)
+	}
+	return all, problem, err
+}
+
+// recipesOf are the recipes of a variant, and what the machine lacks for it.
+func recipesOf(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all []Recipe, lacks string, err error) {
 	if len(v.Components) > 0 {
 		return componentRecipes(sc, v, machine)
 	}
@@ -41,7 +50,7 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all 
 	if !ok {
 		return nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
 	}
-	placed, problem, err := place(kind, v, machine)
+	placed, lacks, err := place(kind, v, machine)
 	if err != nil {
 		return nil, "", variantError(v, err)
 	}
@@ -55,17 +64,17 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (all 
 		spec.Devices = devicesOf(kind, v, machine, spec.GPUs)
 		if !kind.External {
 			var short string
-			if spec.Place, short = serverPlace(sc, v.Server, machine, spec.GPUs); short != "" && problem == "" {
-				problem = fmt.Sprintf("variant %q: %s", v.Name, short)
+			if spec.Place, short = serverPlace(sc, v.Server, machine, spec.GPUs); lacks == "" {
+				lacks = short
 			}
 		}
-		if short := spread(&spec, kind, v, machine); problem == "" {
-			problem = short
+		if short := spread(&spec, kind, v, machine); lacks == "" {
+			lacks = short
 		}
 		all = append(all, Recipe{kind, spec, kind.External || v.Server.Port != 0})
 	}
 
-	return all, problem, nil
+	return all, lacks, nil
 }
 
 // devicesOf are the ids of the GPUs whose memory must be back after a stop:
@@ -121,7 +130,7 @@ func place(kind engines.Kind, v scenarios.Variant, machine Machine) (placed [][]
 	}
 	placed, err = recipe.Place(need, replicas, nil, need*replicas)
 
-	return placed, fmt.Sprintf("variant %q: %s", v.Name, problem), err
+	return placed, problem, err
 }
 
 // gpusEach is how many GPUs a replica needs on each of its nodes, by its arguments
@@ -176,8 +185,8 @@ func placeOnParts(v scenarios.Variant, parts []string, need, replicas int) ([][]
 	}
 	placed, err := recipe.Place(need, replicas, nil, need*replicas)
 
-	return placed, fmt.Sprintf("variant %q: needs %s, and a variable names %s (%s), which bench cannot divide among "+
-		"servers: name as many as are needed, and no gpus: list", v.Name, text.Count(need*replicas, "GPU"),
+	return placed, fmt.Sprintf("needs %s, and a variable names %s (%s), which bench cannot divide among "+
+		"servers: name as many as are needed, and no gpus: list", text.Count(need*replicas, "GPU"),
 		text.Count(len(parts), "MIG device"), strings.Join(parts, ", ")), err
 }
 

@@ -53,8 +53,7 @@ func nodesFor(v scenarios.Variant, need int, machine Machine) (nodes []recipe.No
 	case need == 1:
 		nodes = []recipe.Node{{Name: "NODE1", Address: "NODE1"}}
 	default:
-		problem = fmt.Sprintf("variant %q: the server needs %d nodes, but the job has %d", v.Name, need,
-			max(1, len(nodes)))
+		problem = fmt.Sprintf("the server needs %d nodes, but the job has %d", need, max(1, len(nodes)))
 		nodes = nil
 		for i := range need {
 			name := fmt.Sprintf("NODE%d", i+1)
@@ -64,7 +63,7 @@ func nodesFor(v scenarios.Variant, need int, machine Machine) (nodes []recipe.No
 
 	nodes, missing := onInterface(nodes[:need], v.Server.Interface)
 	if missing != nil && problem == "" {
-		problem = fmt.Sprintf("variant %q: interface: %v", v.Name, missing)
+		problem = fmt.Sprintf("interface: %v", missing)
 	}
 	return nodes, problem
 }

@@ -17,17 +17,7 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 	if sc.RunsProgram() {
 		return nil
 	}
-	var all []recipeWarning
-	add := func(pos schema.Pos, variant, text string) {
-		at := slices.IndexFunc(all, func(w recipeWarning) bool { return w.text == text })
-		if at < 0 {
-			at = len(all)
-			all = append(all, recipeWarning{pos: pos, text: text})
-		}
-		if !slices.Contains(all[at].variants, variant) {
-			all[at].variants = append(all[at].variants, variant)
-		}
-	}
+	var all findings
 	for _, v := range sc.Variants {
 		kind, known := engines.Lookup(v.Server.Launcher)
 		if !known {
@@ -44,18 +34,18 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 					pos = arg.Pos
 				}
 			}
-			add(pos, v.Name, c.Message)
+			all.add(pos, v.Name, c.Message)
 		}
 		if text := engines.Downloads(kind, spec); text != "" {
-			add(v.Pos, v.Name, text)
+			all.add(v.Pos, v.Name, text)
 		}
 		if SpeculatesAlone(sc, v) {
-			add(v.Pos, v.Name, AloneText)
+			all.add(v.Pos, v.Name, AloneText)
 		}
 	}
 	var lines []string
-	for _, w := range all {
-		lines = append(lines, w.String())
+	for _, f := range all {
+		lines = append(lines, f.warning())
 	}
 
 	return lines
@@ -89,19 +79,32 @@ func fitsIn(sc *scenarios.Scenario, tokens int) bool {
 	return len(sc.Points) > 0
 }
 
-// recipeWarning is what is to be said of the recipes of some variants. Said
-// once: its place is that of the first.
-type recipeWarning struct {
+// finding is what was found about some variants, at the place of the first.
+type finding struct {
 	pos      schema.Pos
 	variants []string
 	text     string
 }
 
-func (w recipeWarning) String() string {
-	if len(w.variants) == 1 {
-		return fmt.Sprintf("%s: variant %s: %s", w.pos, w.variants[0], w.text)
+// findings are in the order in which they came, each text once.
+type findings []finding
+
+func (all *findings) add(pos schema.Pos, variant, text string) {
+	at := slices.IndexFunc(*all, func(f finding) bool { return f.text == text })
+	if at < 0 {
+		at = len(*all)
+		*all = append(*all, finding{pos: pos, text: text})
 	}
-	return fmt.Sprintf("%s: variants %s: %s", w.pos, strings.Join(w.variants, ", "), w.text)
+	if f := &(*all)[at]; !slices.Contains(f.variants, variant) {
+		f.variants = append(f.variants, variant)
+	}
+}
+
+func (f finding) warning() string {
+	if len(f.variants) == 1 {
+		return fmt.Sprintf("%s: variant %s: %s", f.pos, f.variants[0], f.text)
+	}
+	return fmt.Sprintf("%s: variants %s: %s", f.pos, strings.Join(f.variants, ", "), f.text)
 }
 
 // pathPrefix precedes the API's paths of a server that runs
