@@ -40,9 +40,11 @@ func (o *outcome) set(failure *results.Failure) {
 // replace makes failure the one in the journal, also where the server's
 // own end came in between.
 func (o *outcome) replace(failure *results.Failure) {
-	o.set(failure)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.failure == nil {
+		close(o.failed)
+	}
 	o.failure = failure
 }
 
