@@ -212,7 +212,7 @@ type Server struct {
 	Simulated   bool               `json:"simulated"`
 	Startup     *Startup           `json:"startup"`     // null: the server said nothing of its start
 	Smoke       *SmokeAnswer       `json:"smoke"`       // null: none was asked for
-	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing says
+	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or it is not known
 
 	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
 

@@ -77,8 +77,8 @@ type GaugeFigures struct {
 }
 
 // Doubtful reports whether the figures were measured in another state of the
-// prefix cache than the one asked for: the counters say so, or nothing could be
-// done and nothing says.
+// prefix cache than the one asked for: the counters say so, or the state could be
+// neither set nor verified.
 func (c CacheState) Doubtful() bool {
 	if c.Verified != nil {
 		return !*c.Verified

@@ -36,7 +36,7 @@ type Device struct {
 	MemoryMode     string `json:"memory_mode"`     // AMD: "NPS1", "NPS4"; "" if none or unknown
 
 	Parts []Part `json:"parts,omitempty"` // MIG devices; its figures are those of the whole GPU
-	Facts *Facts `json:"facts,omitempty"` // what it is set to; null if nothing says
+	Facts *Facts `json:"facts,omitempty"` // what it is set to; null: not known
 }
 
 // Part is a MIG device of a GPU.

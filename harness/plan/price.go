@@ -20,7 +20,7 @@ func PriceOf(sc *scenarios.Scenario, v scenarios.Variant) results.Price {
 }
 
 // originalGPUs is how many GPUs one server takes in whose place the simulator
-// stands; 0: nothing says.
+// stands; 0: it is not known.
 func originalGPUs(v scenarios.Variant) int {
 	if v.Original == nil {
 		return 0

@@ -14,7 +14,7 @@ import (
 // some: those that the variables of its environment leave of the machine. notes
 // say where the variables cannot tell.
 func (b Machine) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device.Device, notes []string) {
-	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing says; a scheduler has said it all
+	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // it is not known, or a scheduler has decided
 		return b.Devices, nil
 	}
 

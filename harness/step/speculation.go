@@ -11,7 +11,7 @@ import (
 )
 
 // drafted is what a server did with drafted tokens over a pass, by the best
-// source that it has; nil: nothing was drafted, or nothing says. info is its
+// source that it has; nil: nothing was drafted, or it is not known. info is its
 // own, with the change of its counters.
 func drafted(info results.Server, p Pass, seen []results.ServerMetrics) *results.Drafting {
 	d := results.DraftingBy(results.DraftsByCounters, info.Counters)

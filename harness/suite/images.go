@@ -8,7 +8,7 @@ type Images struct {
 	Size     string // of each image
 	Tokens   int64  // of all prompts; with Text and Template, what the server counted
 	Text     int64  // tokens of the prompts' text
-	Template int64  // tokens that the chat template adds to them; 0 where nothing says them from the text's
+	Template int64  // tokens that the chat template adds to them; 0 where they cannot be told from the text's
 	Requests int    // that were counted: those that succeeded
 }
 

@@ -35,7 +35,7 @@ func seedWith(f *testing.F, patterns ...string) {
 // lost are the numerals of a text that are nowhere in what was read of it, line
 // by line. Lines are left out whose text is another in the end: with escapes,
 // carriage returns, JSON, and titles of a block's parts. What a log puts before the
-// lines of a block is no part of them.
+// lines of a block is not part of them.
 func lost(text []byte, got *Imported) []string {
 	at := map[int][]string{}
 	put := func(line int, text string) { at[line] = append(at[line], numeral.FindAllString(text, -1)...) }

@@ -121,7 +121,7 @@ func costPer(total, amount *float64, unit float64) *float64 {
 }
 
 // paidGPUs is how many GPUs the servers of a step took, and how that is known;
-// null where nothing says. What other machines have, the price must say.
+// null where it is not known. What other machines have, the price must say.
 func paidGPUs(r *results.Result, price results.Price) (n *int, from string) {
 	var replicas []int
 	placed := map[gpuOfNode]bool{}

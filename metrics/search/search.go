@@ -16,9 +16,9 @@ type NextLoad struct {
 	Load float64 // to measure next, unless Done
 	Why  string  // this load, or why the search ends
 
-	Met    *float64 // highest load that is decisive to meet the targets; null: none was seen
-	Missed *float64 // lowest load that is decisive to miss them; null: none was seen
-	Within bool     // the two are within the tolerance, and both are decisive
+	Met    *float64 // highest load that meets the targets, decisively; null: none was seen
+	Missed *float64 // lowest load that misses them, decisively; null: none was seen
+	Within bool     // the two are within the tolerance, and both outcomes are decisive
 	Doubts []string // what does not fit loads that get worse as they rise
 }
 
@@ -29,7 +29,7 @@ type NextLoad struct {
 // The first load is the estimate, or the lowest. From there it climbs, or
 // descends, until one load met the targets and one missed them, and then
 // halves what lies between on a logarithmic scale. A load whose outcome is
-// near a target is measured again before it is decisive, and a third time if
+// near a target is measured again before it counts as decisive, and a third time if
 // the two disagree.
 func NextOf(policy results.SearchPolicy, estimate float64, probes []Probe) NextLoad {
 	s := search{policy: policy, estimate: estimate, probes: probes}
